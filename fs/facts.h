@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* facts: what was detected about the machine, each with its source. Core: filled by `probe` and
+ * from the layers. */
+#pragma once
+
+#include "layer.h"
+
+enum fact_id {
+	FACT_KERNEL_DRIVER, /* "535.129.03" */
+	FACT_HOST_DRIVER,   /* of the host libcuda's file name */
+	FACT_HOST_CUDA,	    /* "12.2" */
+	FACT_COMPAT_DRIVER, /* of the chosen compat directory's libcuda */
+	FACT_COMPAT_CUDA,
+	FACT_COUNT
+};
+
+struct fact {
+	char *value;  /* NULL: unknown; then source may say why ("/proc/… is absent") */
+	char *source; /* file, policy line or table that told it */
+};
+
+struct facts {
+	struct fact items[FACT_COUNT];
+};
+
+/* "kernel-driver", "host-cuda" … */
+const char *fact_name(enum fact_id id);
+/* Sets one fact, copying; value may be NULL. Returns 0 or -ENOMEM. */
+int facts_set(struct facts *facts, enum fact_id id, const char *value, const char *source_format,
+	...) _printf_(4, 5);
+int facts_copy(const struct facts *from, struct facts *ret_facts);
+void facts_clear(struct facts *facts);
+
+/* The NVIDIA driver's version in the text of /proc/driver/nvidia/version or
+ * /sys/module/nvidia/version (FACTS.md 4): copies it into version[32]. Returns 0 or -ENOENT. */
+int facts_parse_kernel_driver(const char *text, size_t size, char version[32]);
+/* The CUDA version of a driver ("535.129.03" → "12.2"), NULL: the branch is unknown. Constant. */
+const char *facts_cuda_of_driver(const char *driver);

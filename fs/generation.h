@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* generation: everything that one successful load made, immutable, shared by reference: policy,
+ * layers, facts, decision, resolution, view, findings. Built by `pipeline`, published by `publish`.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "resolve.h"
+
+struct generation {
+	atomic_uint references;
+	struct policy *policy;
+	struct string_list files; /* policy files */
+	struct layer **layers;
+	size_t n_layers;
+	struct decision decision;
+	struct resolution *resolution;
+	struct view *view; /* resolution->view, finished, with .gldriverfs */
+	struct diag_list diags;
+	char *status; /* JSON text of .gldriverfs/status.json */
+};
+
+struct generation *generation_ref(struct generation *generation);
+/* Drops a reference; the last one frees. Accepts NULL, returns NULL. */
+struct generation *generation_unref(struct generation *generation);
+void generation_unrefp(struct generation **generation);

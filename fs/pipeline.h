@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* pipeline: load policy → probe → scan → decide → resolve, the same for the daemon's start and
+ * reloads and for `gldriverctl check`. Edge. */
+#pragma once
+
+#include "generation.h"
+#include "load.h"
+#include "scan.h"
+
+struct pipeline_request {
+	struct load_request load;
+	const char *profile; /* NULL: the policy's own */
+	/* The machine's root for layers and facts; `scan.policy` is filled in here. */
+	struct scan_request scan;
+};
+
+/* Builds a generation (not published; the inode numbers of its view are 0). Returns 0, or -errno
+ * with at least one error in diags. Findings of a success are in the generation. */
+int pipeline_run(const struct pipeline_request *request, struct generation **ret_generation,
+	struct diag_list *diags);

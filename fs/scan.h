@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* scan: the layers of a policy on the host: directories read, links followed, ELF facts taken. Each
+ * layer is scanned in a thread of its own so that a source that hangs fails the load after a time
+ * and holds up nothing else. Edge. */
+#pragma once
+
+#include "layer.h"
+#include "rootfs.h"
+
+/* Sources of earlier scans by path and stat data: an unchanged file is not opened again. */
+struct scan_cache;
+struct scan_cache *scan_cache_new(void);
+struct scan_cache *scan_cache_free(struct scan_cache *cache);
+
+struct scan_request {
+	const struct policy *policy;
+	struct rootfs *root;
+	struct rootfs *under;	  /* what the mountpoint showed before the mount; NULL: not known */
+	bool check_trust;	  /* a system mount (DESIGN 3.1) */
+	unsigned timeout_ms;	  /* per layer; DESIGN 4: 5000 */
+	struct scan_cache *cache; /* NULL: none */
+	/* Takes the open descriptor of a scanned regular file; NULL: closed. Called from scan
+	 * threads. Not called for files in a Nix store. */
+	void (*offer)(void *context, struct source *source, int fd);
+	void *offer_context;
+};
+
+/* Scans all layers. Returns 0 and an array of n_layers layers in the policy's order (each
+ * layer_free, then the array), -ENOENT: a path of a layer that is not optional is missing,
+ * -ETIMEDOUT, -EREMOTE: a layer is a mount of ours … each with an error in diags that has
+ * file:line; or -ENOMEM. Rejected files are not errors: they are in the layers. */
+int scan(const struct scan_request *request, struct layer ***ret_layers, struct diag_list *diags);
