@@ -15,6 +15,7 @@ GLDRIVERFS=$PWD/$BUILD/gldriverfs
 GLDRIVERCTL=$PWD/$BUILD/gldriverctl
 CACHE=$PWD/build/fixture
 MNT=$T/mnt HOST=$T/host HOST2=$T/host2 COMPAT=$T/compat POLICY=$T/policy.conf LOG=$T/daemon.log
+# shellcheck disable=SC2034 # for the tests that measure
 SANITIZED=$([[ $BUILD != *san* ]] || echo yes)
 CC=${TEST_CC:-cc}
 
@@ -61,6 +62,10 @@ trap cleanup EXIT
 [ "$$" = 1 ] || echo "note: not in a pid namespace of its own" >&2
 mount -t tmpfs -o mode=755 tmpfs /run
 mount --make-rshared /
+# A real driver of this machine is no fact of the tests.
+for real in /proc/driver/nvidia /sys/module/nvidia; do
+  [ ! -d $real ] || mount -t tmpfs tmpfs $real
+done
 mkdir -p "$MNT" "$HOST" "$HOST2" "$COMPAT" "$CACHE"
 umask 022
 
@@ -135,6 +140,9 @@ stop_daemon() {
 }
 ctl() { timeout 30 "$GLDRIVERCTL" --mount "$MNT" "$@"; }
 not() { ! "$@"; }
+
+# xattr_of PATH NAME: one xattr of a path itself (links are not followed).
+xattr_of() { "$LIBRARIES/xattr" "$1" "$2"; }
 
 # wait_for COMMAND...: until it succeeds, 10 s at most.
 wait_for() {
