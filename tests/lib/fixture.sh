@@ -10,7 +10,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
 : "${T:?the test directory: see the head of tests/lib/fixture.sh}"
 BUILD=${BUILD:-build/release}
-LIBRARIES=$PWD/$BUILD/tests/lib
+SOURCES=$PWD/tests/lib
+HELPERS=$PWD/$BUILD/tests/lib
 GLDRIVERFS=$PWD/$BUILD/gldriverfs
 GLDRIVERCTL=$PWD/$BUILD/gldriverctl
 CACHE=$PWD/build/fixture
@@ -110,7 +111,7 @@ make_driver() {
 
 # make_probe OUT RUNPATH: a program that dlopens each argument and prints who() of it, or "-" and the loader's message.
 make_probe() {
-  "$CC" -O1 -o "$1" tests/lib/probe.c -ldl "-Wl,-rpath,$2" -Wl,--enable-new-dtags
+  "$CC" -O1 -o "$1" "$SOURCES/probe.c" -ldl "-Wl,-rpath,$2" -Wl,--enable-new-dtags
 }
 
 # policy LINE...: the whole policy file; without a [gldriverfs] section of its own one is put first.
@@ -142,7 +143,7 @@ ctl() { timeout 30 "$GLDRIVERCTL" --mount "$MNT" "$@"; }
 not() { ! "$@"; }
 
 # xattr_of PATH NAME: one xattr of a path itself (links are not followed).
-xattr_of() { "$LIBRARIES/xattr" "$1" "$2"; }
+xattr_of() { "$HELPERS/xattr" "$1" "$2"; }
 
 # wait_for COMMAND...: until it succeeds, 10 s at most.
 wait_for() {

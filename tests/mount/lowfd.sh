@@ -7,7 +7,7 @@ need_root
 need_fuse
 
 make_lib "$T/template.so" libnvmm_00000.so.1 tag_00000
-"$LIBRARIES/mklibs" "$T/template.so" "$HOST" 800
+"$HELPERS/mklibs" "$T/template.so" "$HOST" 800
 host_policy "[gldriverfs]" "present = file"
 (
   ulimit -Hn 64

@@ -24,7 +24,7 @@ echo 'const char *who(void); const char *who(void) { return "tag_00000"; }' |
 host_policy
 
 # Each library has three names: its file, its SONAME and its .so.
-"$LIBRARIES/mklibs" "$T/template.so" "$HOST" 100
+"$HELPERS/mklibs" "$T/template.so" "$HOST" 100
 best=999999
 for _ in 1 2 3 4 5; do
   milliseconds mount_plain
@@ -37,7 +37,7 @@ done
 limit "300 entries to mounted (best of 5)" "$best" 30 ms
 limit "300 entries, private memory" "$private" 6144 kB
 
-"$LIBRARIES/mklibs" "$T/template.so" "$HOST" 6667
+"$HELPERS/mklibs" "$T/template.so" "$HOST" 6667
 milliseconds mount_plain
 limit "20,000 entries to mounted" "$took" 2000 ms
 expect_same "$(ls "$MNT/lib" | wc -l)" 20001

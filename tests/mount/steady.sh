@@ -12,16 +12,16 @@ for present in auto file symlink; do
   toggle_policy "mode = on" "[gldriverfs]" "present = $present"
   start_daemon
   [ "$(requests)" -ge 0 ]
-  "$LIBRARIES/steady" "$MNT/lib" 2
+  "$HELPERS/steady" "$MNT/lib" 2
   before=$(requests)
   [ "$before" -gt 0 ] || fail "the statistics count nothing"
-  "$LIBRARIES/steady" "$MNT/lib" 100
+  "$HELPERS/steady" "$MNT/lib" 100
   expect_same "$(requests)" "$before" "requests, present = $present"
   # What a toggle makes new costs a little once, and nothing afterwards.
   ctl compat off
-  "$LIBRARIES/steady" "$MNT/lib" 1
+  "$HELPERS/steady" "$MNT/lib" 1
   before=$(requests)
-  "$LIBRARIES/steady" "$MNT/lib" 20
+  "$HELPERS/steady" "$MNT/lib" 20
   expect_same "$(requests)" "$before" "requests after a toggle, present = $present"
   stop_daemon
 done

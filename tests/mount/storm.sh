@@ -11,9 +11,9 @@ DURATION=${DURATION:-$([ "${LONG:-0}" = 1 ] && echo 30 || echo 5)}
 make_driver "$HOST" 470.1 host
 make_driver "$COMPAT" 535.1 compat
 make_lib "$T/template.so" libnvmm_00000.so.1 tag_00000
-"$LIBRARIES/mklibs" "$T/template.so" "$HOST" 300
+"$HELPERS/mklibs" "$T/template.so" "$HOST" 300
 # The programs are linked with DT_RPATH, which serves whatever they dlopen.
-"$CC" -O1 -o "$T/storm" -D_GNU_SOURCE tests/lib/storm.c -ldl -Wl,--disable-new-dtags "-Wl,-rpath,$MNT/lib"
+"$CC" -O1 -o "$T/storm" -D_GNU_SOURCE "$SOURCES/storm.c" -ldl -Wl,--disable-new-dtags "-Wl,-rpath,$MNT/lib"
 for present in file symlink; do
   toggle_policy "mode = off" "[gldriverfs]" "present = $present"
   start_daemon
