@@ -25,9 +25,9 @@ struct ctl_callbacks {
 };
 
 struct ctl_options {
-	const char *path;     /* of the socket; its directory is made when missing */
-	uid_t owner;	      /* may change, as root may */
-	unsigned timeout_ms;  /* for a whole request, and for a client that does not read; 0: 5000 */
+	const char *path;    /* of the socket; its directory is made when missing */
+	uid_t owner;	     /* may change, as root may */
+	unsigned timeout_ms; /* for a whole request, and for a client that does not read; 0: 5000 */
 	unsigned max_clients; /* at once, the others wait in the backlog; 0: 64 */
 	struct ctl_callbacks callbacks;
 	void *context;

@@ -15,8 +15,8 @@ struct ctlsocket_identity {
 int ctlsocket_listen(const char *path, struct ctlsocket_identity *ret_identity);
 /* Removes path if it is still that socket. */
 void ctlsocket_remove(const char *path, const struct ctlsocket_identity *identity);
-/* Connects (blocking). Returns the descriptor, -ENOENT, -ECONNREFUSED: nobody listens, -ENOTSOCK, or
- * -errno. */
+/* Connects (blocking, sends within 5 s). Returns the descriptor, -ENOENT, -EAGAIN: too busy,
+ * -ECONNREFUSED: nobody listens, -ENOTSOCK, or -errno. */
 int ctlsocket_connect(const char *path);
 /* The uid at the other end, as it was when that end connected or listened. Returns 0 or -errno. */
 int ctlsocket_peer(int fd, uid_t *ret_uid);

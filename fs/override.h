@@ -9,8 +9,8 @@
 
 /* Sets key in [section] of text, or takes it out where value is NULL; every other line is kept. The
  * result is NULL where no entry is left. Returns 0 or -ENOMEM. */
-int override_edit(const char *text, const char *section, const char *key, const char *value,
-	char **ret_text);
+int override_edit(
+	const char *text, const char *section, const char *key, const char *value, char **ret_text);
 
 struct override_undo;
 

@@ -78,8 +78,8 @@ static int finish_view(struct generation *generation)
 	r = view_add_directory(view, ".gldriverfs", true);
 	if (r < 0)
 		return r;
-	r = view_add_content(view, ".gldriverfs/status.json", generation->status,
-		strlen(generation->status));
+	r = view_add_content(
+		view, ".gldriverfs/status.json", generation->status, strlen(generation->status));
 	if (r < 0)
 		return r;
 	return view_finish(view);

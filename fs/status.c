@@ -39,9 +39,8 @@ static bool append_diags(json_t **array, const struct diag_list *diags)
 			return false;
 	if (!diags->lost)
 		return true;
-	return append(array,
-		json_pack("{s:s, s:n, s:n, s:s}", "level", "warning", "file", "line", "text",
-			"findings were lost for want of memory"));
+	return append(array, json_pack("{s:s, s:n, s:n, s:s}", "level", "warning", "file", "line",
+				     "text", "findings were lost for want of memory"));
 }
 
 json_t *status_diags_json(const struct diag_list *diags)
@@ -57,10 +56,9 @@ static json_t *facts_json(const struct facts *facts)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < FACT_COUNT; i++)
-		if (!append(&array,
-			    json_pack("{s:s, s:o, s:o}", "name", fact_name(i), "value",
-				    jsonhelp_text(facts->items[i].value), "source",
-				    jsonhelp_text(facts->items[i].source))))
+		if (!append(&array, json_pack("{s:s, s:o, s:o}", "name", fact_name(i), "value",
+					    jsonhelp_text(facts->items[i].value), "source",
+					    jsonhelp_text(facts->items[i].source))))
 			return NULL;
 	return array;
 }
@@ -89,7 +87,7 @@ static size_t count_served(const struct generation *generation, const struct lay
 
 	for (size_t i = 0; i < resolution->n_verdicts; i++)
 		count += resolution->verdicts[i].layer == layer &&
-			resolution->verdicts[i].code == VERDICT_SERVED;
+			 resolution->verdicts[i].code == VERDICT_SERVED;
 	return count;
 }
 
@@ -99,15 +97,13 @@ static json_t *layer_json(const struct generation *generation, const struct laye
 
 	for (size_t i = 0; i < layer->n_sets; i++)
 		if (!append(&directories,
-			    json_pack("{s:o, s:b, s:o}", "path",
-				    jsonhelp_text(layer->sets[i].path), "present",
-				    layer->sets[i].present, "from",
+			    json_pack("{s:o, s:b, s:o}", "path", jsonhelp_text(layer->sets[i].path),
+				    "present", layer->sets[i].present, "from",
 				    place_json(layer->sets[i].file, layer->sets[i].line))))
 			return NULL;
 	return json_pack("{s:o, s:s, s:i, s:o, s:I}", "name", jsonhelp_text(layer->policy->name),
 		"role", layer_role_name(layer->policy->role), "order", layer->policy->order,
-		"directories", directories, "served",
-		(json_int_t)count_served(generation, layer));
+		"directories", directories, "served", (json_int_t)count_served(generation, layer));
 }
 
 static json_t *layers_json(const struct generation *generation)
@@ -140,8 +136,8 @@ static json_t *rejected_json(const struct generation *generation)
 
 static json_t *unresolved_json(const struct unresolved *unresolved)
 {
-	_cleanup_(freep) char *text = string_format("%s is needed by %s and nothing provides it",
-		unresolved->needed, unresolved->by);
+	_cleanup_(freep) char *text = string_format(
+		"%s is needed by %s and nothing provides it", unresolved->needed, unresolved->by);
 
 	return json_pack("{s:s, s:n, s:n, s:o, s:o, s:o}", "level", "warning", "file", "line",
 		"text", text ? jsonhelp_text(text) : NULL, "needed",
@@ -198,15 +194,15 @@ static int add_runtime(json_t *status, const struct status_runtime *runtime)
 
 json_t *status_json(const struct generation *generation, const struct status_runtime *runtime)
 {
-	_cleanup_(jsonhelp_decrefp) json_t *status = json_pack(
-		"{s:s, s:o, s:o, s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "version",
-		GLDRIVERFS_VERSION, "name", jsonhelp_text(generation->name), "mountpoint",
-		jsonhelp_text(generation->mountpoint), "generation", generation->view->id,
-		"entries", (json_int_t)generation->view->n_entries, "present",
-		policy_present_name(generation->policy->present), "files",
-		files_json(&generation->files), "compat", compat_json(generation), "layers",
-		layers_json(generation), "rejected", rejected_json(generation), "problems",
-		problems_json(generation, runtime ? runtime->failed : NULL));
+	_cleanup_(jsonhelp_decrefp) json_t *status =
+		json_pack("{s:s, s:o, s:o, s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "version",
+			GLDRIVERFS_VERSION, "name", jsonhelp_text(generation->name), "mountpoint",
+			jsonhelp_text(generation->mountpoint), "generation", generation->view->id,
+			"entries", (json_int_t)generation->view->n_entries, "present",
+			policy_present_name(generation->policy->present), "files",
+			files_json(&generation->files), "compat", compat_json(generation), "layers",
+			layers_json(generation), "rejected", rejected_json(generation), "problems",
+			problems_json(generation, runtime ? runtime->failed : NULL));
 
 	if (!status || (runtime && add_runtime(status, runtime) < 0))
 		return NULL;

@@ -18,10 +18,10 @@ struct status_counter {
 /* What only the running daemon knows. */
 struct status_runtime {
 	pid_t pid;
-	uid_t owner;		/* of the mount */
-	const char *config;	/* --config FILE, NULL: none was given */
-	const char *override;	/* path of the runtime override */
-	uint64_t unpinned;	/* revealed files without a held descriptor (DESIGN 2) */
+	uid_t owner;	      /* of the mount */
+	const char *config;   /* --config FILE, NULL: none was given */
+	const char *override; /* path of the runtime override */
+	uint64_t unpinned;    /* revealed files without a held descriptor (DESIGN 2) */
 	struct status_counter requests[STATUS_COUNTERS_MAX];
 	size_t n_requests;
 	/* Findings of the last reload where it failed (the generation is older), or NULL; they are
@@ -35,7 +35,8 @@ json_t *status_json(const struct generation *generation, const struct status_run
 char *status_text(const struct generation *generation);
 /* [{level, file, line, text}] */
 json_t *status_diags_json(const struct diag_list *diags);
-/* The answer to a reload or compat that succeeded: {ok, changed, generation, compat{}, problems[]} */
+/* The answer to a reload or compat that succeeded: {ok, changed, generation, compat{}, problems[]}
+ */
 json_t *status_change_json(const struct generation *generation, bool changed);
 /* An error answer: {error, code, problems[]}. diags may be NULL. Codes: "denied", "request",
  * "missing", "busy", "failed", "too-large". */
