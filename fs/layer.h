@@ -50,6 +50,10 @@ struct source *source_ref(struct source *source);
 /* Drops a reference; the last one frees. Accepts NULL, returns NULL. */
 struct source *source_unref(struct source *source);
 void source_unrefp(struct source **source);
+struct stat;
+/* Whether a file with these attributes still has the source's content: device, inode, size, mtime.
+ */
+bool source_matches(const struct source *source, const struct stat *st);
 
 struct candidate {
 	char *path; /* in the driver directory: "lib/libcuda.so.1", "share/vulkan/icd.d/x.json" */
