@@ -10,26 +10,19 @@ command -v debootstrap >/dev/null || { echo "needs debootstrap" && exit 77; }
 
 if [ "${1:-}" = --inside ]; then # in a mount namespace: SUITE
   chroot=$T/$2
+  # pivot_root, not chroot: the tests make namespaces of their own, for which the root must be a mount.
+  mount --bind "$chroot" "$chroot"
   mount -t proc proc "$chroot/proc"
   mount -t sysfs -o ro sysfs "$chroot/sys"
   mount -t tmpfs -o mode=755 tmpfs "$chroot/dev"
-  mkdir "$chroot/dev/pts" "$chroot/dev/shm"
-  mknod -m 666 "$chroot/dev/null" c 1 3
-  mknod -m 666 "$chroot/dev/zero" c 1 5
-  mknod -m 666 "$chroot/dev/urandom" c 1 9
-  mknod -m 666 "$chroot/dev/random" c 1 8
-  mknod -m 666 "$chroot/dev/tty" c 5 0
-  mknod -m 666 "$chroot/dev/fuse" c 10 229
-  ln -s /proc/self/fd "$chroot/dev/fd"
-  # pivot_root, not chroot: the tests make namespaces of their own, which need a real root.
-  mount --bind "$chroot" "$chroot"
-  for part in proc sys dev; do
-    mountpoint -q "$chroot/$part" || mount --move "/proc/self/root$chroot/$part" "$chroot/$part" 2>/dev/null || :
+  mkdir "$chroot/dev/pts" "$chroot/dev/shm" "$chroot/old"
+  for node in null:1:3 zero:1:5 random:1:8 urandom:1:9 tty:5:0 fuse:10:229; do
+    IFS=: read -r name major minor <<<"$node"
+    mknod -m 666 "$chroot/dev/$name" c "$major" "$minor"
   done
+  ln -s /proc/self/fd "$chroot/dev/fd"
   cd "$chroot"
-  mkdir -p old
   pivot_root . old
-  mount -t proc proc /proc
   umount -l /old
   cd /src
   export DEBIAN_FRONTEND=noninteractive TMPDIR=/tmp HOME=/root
