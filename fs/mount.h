@@ -9,10 +9,8 @@
 #include "diag.h"
 
 struct mountpoint {
-	int fd;	      /* O_PATH of the directory: what lies under the mount; -1 */
-	char *path;   /* canonical */
-	bool made;    /* this process made the directory; it goes when the mount goes */
-	dev_t device; /* of the mount; 0: not mounted */
+	int fd;     /* O_PATH of the directory: what lies under the mount; -1 */
+	char *path; /* canonical */
 };
 
 /* Opens the directory that will be covered. A last component that is a link is refused: what it
