@@ -11,6 +11,7 @@
 struct mountpoint {
 	int fd;     /* O_PATH of the directory: what lies under the mount; -1 */
 	char *path; /* canonical */
+	dev_t device; /* of the mount; 0: not mounted */
 };
 
 /* Opens the directory that will be covered. A last component that is a link is refused: what it
