@@ -14,7 +14,7 @@
 /* Descriptors for standard streams, epoll, signals, the session, roots, a scan and control clients.
  */
 #define OWN_DESCRIPTORS 44
-#define LEAST_POOL	8
+#define LEAST_POOL      8
 
 /* Hangs on a source as long as it lives. */
 struct pin {

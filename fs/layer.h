@@ -34,9 +34,9 @@ struct source {
 	uint32_t mode; /* type and permissions without setuid, setgid and sticky */
 	uint32_t uid;
 	uint32_t gid;
-	bool in_store;	     /* the path inside its root begins with /nix/store/ */
-	bool is_elf;	     /* elf is filled */
-	char *path;	     /* canonical, inside its root: "/usr/lib/…" */
+	bool in_store;       /* the path inside its root begins with /nix/store/ */
+	bool is_elf;         /* elf is filled */
+	char *path;          /* canonical, inside its root: "/usr/lib/…" */
 	char *real_path;     /* the same as this process (and the user) reaches it */
 	struct rootfs *root; /* where `path` is opened again; a reference */
 	struct elf_facts elf;

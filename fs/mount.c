@@ -104,8 +104,8 @@ int mountpoint_open(
 	_cleanup_(mountpoint_clear) struct mountpoint point = { .fd = -1 };
 	int cleared;
 
-	if (make && mkdir(path, 0755) == 0)
-		point.made = true;
+	if (make)
+		(void)mkdir(path, 0755);
 	do {
 		mountpoint_release(&point);
 		point.fd = open(path, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
@@ -125,8 +125,6 @@ int mountpoint_open(
 
 void mountpoint_clear(struct mountpoint *point)
 {
-	if (point->made && point->path)
-		rmdir(point->path);
 	mountpoint_release(point);
 	*point = (struct mountpoint){ .fd = -1 };
 }

@@ -9,9 +9,8 @@
 #include "diag.h"
 
 struct mountpoint {
-	int fd;	      /* O_PATH of the directory: what lies under the mount; -1 */
-	char *path;   /* canonical */
-	bool made;    /* this process made the directory; it goes when the mount goes */
+	int fd;     /* O_PATH of the directory: what lies under the mount; -1 */
+	char *path; /* canonical */
 	dev_t device; /* of the mount; 0: not mounted */
 };
 

@@ -18,15 +18,15 @@
 struct node {
 	uint32_t ino;
 	enum view_kind kind;
-	uint64_t key;	       /* hash of what makes it this node */
+	uint64_t key;          /* hash of what makes it this node */
 	uint64_t lookups;      /* references that the kernel holds: > 0 is revealed */
 	uint64_t serial;       /* of the last view that has it */
 	struct timespec mtime; /* directories: when their list last changed */
-	char *path;	       /* directory, link, content: in the mount */
-	char *target;	       /* link; content: its bytes */
+	char *path;            /* directory, link, content: in the mount */
+	char *target;          /* link; content: its bytes */
 	size_t target_size;
 	struct file_identity identity; /* file */
-	struct source *source;	       /* file: a reference; NULL while nothing can ask for it */
+	struct source *source;         /* file: a reference; NULL while nothing can ask for it */
 	/* Directory: its entries in the published view, NULL where that has no such directory. */
 	const struct view_directory *directory;
 	struct node *next_by_ino;

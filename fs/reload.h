@@ -12,10 +12,10 @@ struct reload;
 
 /* What came of one request. */
 struct reload_result {
-	uint64_t client;	       /* who asked; 0: a signal or the daemon itself */
-	int error;		       /* 0, or -errno: the old generation stands */
-	bool changed;		       /* another view is published */
-	struct diag_list diags;	       /* a failure's findings */
+	uint64_t client;               /* who asked; 0: a signal or the daemon itself */
+	int error;                     /* 0, or -errno: the old generation stands */
+	bool changed;                  /* another view is published */
+	struct diag_list diags;        /* a failure's findings */
 	struct generation *generation; /* the published one, a reference */
 };
 

@@ -12,7 +12,7 @@
 
 /* One that waits for the disk and one that answers, at least; a notifier needs the second (FUSE.md
  * 2). */
-#define WORKERS	     3
+#define WORKERS      3
 #define WORKER_STACK (1024 * 1024)
 
 struct session {
