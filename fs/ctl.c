@@ -20,8 +20,8 @@
 #define MAX_CLIENTS_OF_USER 8
 /* How long no new client is taken after descriptors ran out. */
 #define ACCEPT_PAUSE_MS 200
-#define LISTENER	0
-#define NEVER		INT64_MAX
+#define LISTENER        0
+#define NEVER           INT64_MAX
 
 enum client_state { CLIENT_READS_REQUEST, CLIENT_WAITS, CLIENT_WRITES_REPLY };
 
@@ -46,7 +46,7 @@ struct ctl {
 	struct ctlsocket_identity identity;
 	int listener;
 	int epoll;
-	bool listening;	   /* the epoll watches the listener */
+	bool listening;    /* the epoll watches the listener */
 	int64_t resume_at; /* NEVER: listening, or when a client goes */
 	uint64_t last_id;
 	unsigned n_clients;

@@ -9,7 +9,7 @@
 #include "status.h"
 
 #define CTL_REQUEST_MAX (64 * 1024)
-#define CTL_REPLY_MAX	(16 * 1024 * 1024)
+#define CTL_REPLY_MAX   (16 * 1024 * 1024)
 
 /* Called by ctl_dispatch, in its thread. */
 struct ctl_callbacks {
@@ -26,7 +26,7 @@ struct ctl_callbacks {
 
 struct ctl_options {
 	const char *path;    /* of the socket; its directory is made when missing */
-	uid_t owner;	     /* may change, as root may */
+	uid_t owner;         /* may change, as root may */
 	unsigned timeout_ms; /* for a whole request, and for a client that does not read; 0: 5000 */
 	unsigned max_clients; /* at once, the others wait in the backlog; 0: 64 */
 	struct ctl_callbacks callbacks;

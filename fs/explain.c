@@ -12,9 +12,9 @@
 
 struct query {
 	const struct generation *generation;
-	const char *name;	    /* as given */
-	const char *path;	    /* name as a path in the view */
-	bool plain;		    /* without '/' : a file name or a SONAME */
+	const char *name;           /* as given */
+	const char *path;           /* name as a path in the view */
+	bool plain;                 /* without '/' : a file name or a SONAME */
 	struct string_list sonames; /* of what the name leads to: all their candidates are told */
 };
 

@@ -7,30 +7,30 @@
 
 #include "util.h"
 
-#define NAMES_DEFAULT	       "gldriverfs"
+#define NAMES_DEFAULT          "gldriverfs"
 #define NAMES_SYSTEM_MOUNT     "/run/opengl-driver"
 #define NAMES_SYSTEM_DIRECTORY "/run/gldriverfs"
 /* Longest name: with every suffix ("….override.conf.new") it is still a file name. */
 #define NAMES_MAX 200
 
 struct names_input {
-	bool user;	  /* not root's */
+	bool user;        /* not root's */
 	const char *name; /* --name, NULL */
 	const char
 		*mountpoint; /* absolute: the argument or the --config file's key; NULL: neither */
 	const char *runtime_dir; /* $XDG_RUNTIME_DIR, NULL; needed where user is true */
 	const char *config_home; /* $XDG_CONFIG_HOME, NULL */
-	const char *home;	 /* $HOME, NULL */
+	const char *home;        /* $HOME, NULL */
 };
 
 /* All owned strings. */
 struct names {
 	char *name;
 	char *default_mountpoint; /* for a policy that gives none */
-	char *directory;	  /* of the socket and the override: "/run/gldriverfs" */
-	char *socket;		  /* directory/NAME.sock */
-	char *override;		  /* directory/NAME.override.conf */
-	char *config_home;	  /* users: absolute; NULL: root, or not known */
+	char *directory;          /* of the socket and the override: "/run/gldriverfs" */
+	char *socket;             /* directory/NAME.sock */
+	char *override;           /* directory/NAME.override.conf */
+	char *config_home;        /* users: absolute; NULL: root, or not known */
 	char *persist; /* where --persist writes: …/NAME.conf.d/99-gldriverctl.conf; NULL as
 			  config_home for users */
 };

@@ -18,7 +18,7 @@ struct status_counter {
 /* What only the running daemon knows. */
 struct status_runtime {
 	pid_t pid;
-	uid_t owner;	      /* of the mount */
+	uid_t owner;          /* of the mount */
 	const char *config;   /* --config FILE, NULL: none was given */
 	const char *override; /* path of the runtime override */
 	uint64_t unpinned;    /* revealed files without a held descriptor (DESIGN 2) */

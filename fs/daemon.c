@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "ctlsocket.h"
+#include "log.h"
+#include "mount.h"
+#include "names.h"
+#include "reload.h"
+
+#define SCAN_TIMEOUT_MS 5000
+
+struct daemon {
+	struct daemon_options options;
+	bool user;
+	struct names names;
+	struct mountpoint point;
+	struct rootfs *root;
+	struct rootfs *under;
+	struct scan_cache *cache;
+	struct fdpool *pool;
+	struct tree *tree;
+	struct ops ops;
+	struct session *session;
+	struct reload *reload;
+	struct ctl *ctl;
+	struct pipeline_request pipeline;
+	struct diag_list failed; /* findings of the last reload, when it failed */
+	bool reload_failed;
+	int epoll;
+	int signals;
+	int ended; /* eventfd: the connection is gone */
+};
+
+const char *daemon_name(const struct daemon *daemon)
+{
+	return daemon->names.name;
+}
+
+const char *daemon_mountpoint(const struct daemon *daemon)
+{
+	return daemon->point.path;
+}
+
+/* Root of the first user namespace: everybody may use the mount (DESIGN 1). */
+static bool is_system(void)
+{
+	_cleanup_(freep) char *line = NULL;
+	unsigned inside = 1, outside = 1, count = 0;
+	size_t size = 0;
+	FILE *stream;
+
+	if (geteuid() != 0)
+		return false;
+	stream = fopen("/proc/self/uid_map", "re");
+	if (!stream)
+		return true;
+	if (getline(&line, &size, stream) > 0)
+		(void)sscanf(line, "%u %u %u", &inside, &outside, &count);
+	fclose(stream);
+	return inside == 0 && outside == 0 && count == UINT32_MAX;
+}
+
+/* Names the instance by its --name, its mountpoint argument or its --config file's mountpoint. */
+static enum daemon_exit name_instance(
+	struct daemon *daemon, const char *mountpoint, struct diag_list *diags)
+{
+	struct names_input input = {
+		.user = daemon->user,
+		.name = daemon->options.name,
+		.mountpoint = mountpoint,
+		.runtime_dir = getenv("XDG_RUNTIME_DIR"),
+		.config_home = getenv("XDG_CONFIG_HOME"),
+		.home = getenv("HOME"),
+	};
+	int error = names_make(&input, &daemon->names);
+
+	if (error == 0)
+		return DAEMON_DONE;
+	if (error == -ENOKEY)
+		diag_add(diags, DIAG_ERROR, NULL, 0,
+			"XDG_RUNTIME_DIR is not set: it holds a user's socket and mount");
+	else
+		diag_add(diags, DIAG_ERROR, NULL, 0, "no instance can be named for %s: %s",
+			input.name ? input.name : mountpoint, strerror(-error));
+	return DAEMON_POLICY;
+}
+
+static void fill_load_request(struct daemon *daemon)
+{
+	daemon->pipeline.load = (struct load_request){
+		.root = daemon->root,
+		.config = daemon->options.config,
+		.name = daemon->names.name,
+		.user = daemon->user,
+		.config_home = daemon->names.config_home,
+		.runtime_dir = daemon->user ? getenv("XDG_RUNTIME_DIR") : NULL,
+		.override = daemon->names.override,
+	};
+}
+
+/* The mountpoint that the policy gives, and the names that follow from it. */
+static enum daemon_exit find_mountpoint(
+	struct daemon *daemon, char **ret_path, struct diag_list *diags)
+{
+	_cleanup_(load_result_clear) struct load_result loaded = { 0 };
+	const char *given = daemon->options.mountpoint;
+	enum daemon_exit failed;
+
+	if (!given && daemon->options.config) {
+		fill_load_request(daemon);
+		daemon->pipeline.load.override = NULL;
+		if (load_policy(&daemon->pipeline.load, NULL, &loaded, diags) < 0)
+			return DAEMON_POLICY;
+		given = loaded.policy->mountpoint;
+	}
+	failed = name_instance(daemon, given, diags);
+	if (failed)
+		return failed;
+	fill_load_request(daemon);
+	if (!given) {
+		load_result_clear(&loaded);
+		if (load_policy(&daemon->pipeline.load, NULL, &loaded, diags) < 0)
+			return DAEMON_POLICY;
+		given = loaded.policy->mountpoint ? loaded.policy->mountpoint
+						  : daemon->names.default_mountpoint;
+	}
+	*ret_path = strdup(given);
+	return *ret_path ? DAEMON_DONE : DAEMON_MOUNT_FAILED;
+}
+
+/* Whether a daemon answers under the instance's name. */
+static bool is_running(const struct daemon *daemon)
+{
+	_cleanup_(closep) int fd = ctlsocket_connect(daemon->names.socket);
+
+	return fd >= 0 || fd == -EAGAIN;
+}
+
+static enum daemon_exit open_mountpoint(
+	struct daemon *daemon, const char *path, struct diag_list *diags)
+{
+	bool make = strcmp(path, daemon->names.default_mountpoint) == 0;
+	int error, fd;
+
+	if (is_running(daemon)) {
+		diag_add(diags, DIAG_ERROR, NULL, 0,
+			"the instance %s is already running (%s answers)", daemon->names.name,
+			daemon->names.socket);
+		return DAEMON_SERVED;
+	}
+	error = mountpoint_open(path, make, &daemon->point, diags);
+	if (error < 0)
+		return error == -EBUSY ? DAEMON_SERVED : DAEMON_MOUNT_FAILED;
+	fd = dup(daemon->point.fd);
+	error = fd < 0 ? -errno
+		       : rootfs_from_fd(fd, daemon->point.path, daemon->root, &daemon->under);
+	if (error < 0) {
+		diag_add(diags, DIAG_ERROR, NULL, 0, "%s: %s", path, strerror(-error));
+		return DAEMON_MOUNT_FAILED;
+	}
+	return DAEMON_DONE;
+}
+
+enum daemon_exit daemon_new(
+	const struct daemon_options *options, struct daemon **ret_daemon, struct diag_list *diags)
+{
+	struct daemon *daemon = calloc(1, sizeof(*daemon));
+	_cleanup_(freep) char *path = NULL;
+	const char *root = options->root ? options->root : "/";
+	enum daemon_exit failed;
+	int error;
+
+	if (!daemon)
+		return DAEMON_MOUNT_FAILED;
+	daemon->options = *options;
+	daemon->user = geteuid() != 0;
+	daemon->point.fd = -1;
+	daemon->epoll = daemon->signals = daemon->ended = -1;
+	error = rootfs_open(root, &daemon->root);
+	if (error < 0) {
+		diag_add(diags, DIAG_ERROR, NULL, 0, "--root %s: %s", root, strerror(-error));
+		daemon_free(daemon);
+		return DAEMON_POLICY;
+	}
+	failed = find_mountpoint(daemon, &path, diags);
+	if (!failed)
+		failed = open_mountpoint(daemon, path, diags);
+	if (failed) {
+		daemon_free(daemon);
+		return failed;
+	}
+	*ret_daemon = daemon;
+	return DAEMON_DONE;
+}
+
+static void on_changed(void *context)
+{
+	struct daemon *daemon = context;
+
+	reload_request(daemon->reload, 0, NULL);
+}
+
+static void on_ended(void *context)
+{
+	struct daemon *daemon = context;
+
+	eventfd_write(daemon->ended, 1);
+}
+
+static struct generation *on_current(void *context)
+{
+	struct daemon *daemon = context;
+
+	return tree_current(daemon->tree);
+}
+
+static int on_runtime(void *context, struct status_runtime *ret_runtime)
+{
+	struct daemon *daemon = context;
+	struct tree_counts counts;
+
+	tree_count(daemon->tree, &counts);
+	ret_runtime->pid = getpid();
+	ret_runtime->owner = geteuid();
+	ret_runtime->config = daemon->options.config;
+	ret_runtime->override = daemon->names.override;
+	ret_runtime->unpinned = counts.descriptors.unpinned;
+	ret_runtime->failed = daemon->reload_failed ? &daemon->failed : NULL;
+	for (size_t i = 0; i < OPS_COUNT; i++)
+		ret_runtime->requests[ret_runtime->n_requests++] = (struct status_counter){
+			.name = ops_request_name(i),
+			.value = atomic_load(&daemon->ops.counts[i]),
+		};
+	return 0;
+}
+
+static int on_reload(void *context, uint64_t client)
+{
+	struct daemon *daemon = context;
+
+	return reload_request(daemon->reload, client, NULL);
+}
+
+static int on_compat(void *context, const char *mode, uint64_t client)
+{
+	struct daemon *daemon = context;
+
+	return reload_request(daemon->reload, client, mode ? mode : "");
+}
+
+/* The first generation, before anything is mounted: nothing of ours can be touched by the scan. */
+static enum daemon_exit load_first(
+	struct daemon *daemon, bool *ret_allow_other, struct diag_list *diags)
+{
+	_cleanup_(generation_unrefp) struct generation *generation = NULL;
+	_cleanup_(tree_change_clear) struct tree_change change = { 0 };
+	int said;
+
+	daemon->pool = fdpool_new(fdpool_raise_limit());
+	daemon->tree = daemon->pool ? tree_new(daemon->pool) : NULL;
+	daemon->cache = scan_cache_new();
+	if (!daemon->tree || !daemon->cache)
+		return DAEMON_MOUNT_FAILED;
+	daemon->pipeline.mountpoint = daemon->point.path;
+	daemon->pipeline.scan = (struct scan_request){
+		.root = daemon->root,
+		.under = daemon->under,
+		.check_trust = is_system(),
+		.timeout_ms = SCAN_TIMEOUT_MS,
+		.cache = daemon->cache,
+		.offer = fdpool_offer,
+		.offer_context = daemon->pool,
+	};
+	if (pipeline_run(&daemon->pipeline, &generation, diags) < 0)
+		return DAEMON_POLICY;
+	if (tree_publish(daemon->tree, generation, &change) < 0)
+		return DAEMON_MOUNT_FAILED;
+	diag_append(diags, &generation->diags);
+	said = generation->policy->allow_other;
+	*ret_allow_other = said < 0 ? !daemon->user : said;
+	return DAEMON_DONE;
+}
+
+static int mount_and_serve(struct daemon *daemon, bool allow_other, struct diag_list *diags)
+{
+	struct mount_request request = { .name = daemon->names.name, .allow_other = allow_other };
+	int fd, error;
+
+	daemon->ops = (struct ops){
+		.tree = daemon->tree,
+		.pool = daemon->pool,
+		.no_cache = daemon->options.no_cache,
+		.changed = on_changed,
+		.context = daemon,
+	};
+	daemon->ended = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (daemon->ended < 0)
+		return -errno;
+	fd = mount_start(&daemon->point, &request, diags);
+	if (fd < 0)
+		return fd;
+	error = session_new(fd, &daemon->ops, on_ended, daemon, &daemon->session);
+	if (error < 0)
+		return error;
+	error = reload_new(
+		&(struct reload_options){
+			.pipeline = daemon->pipeline,
+			.tree = daemon->tree,
+			.session = daemon->session,
+			.override = daemon->names.override,
+		},
+		&daemon->reload);
+	return error < 0 ? error : session_start(daemon->session);
+}
+
+static int listen_for_clients(struct daemon *daemon, struct diag_list *diags)
+{
+	struct ctl_options options = {
+		.path = daemon->names.socket,
+		.owner = geteuid(),
+		.callbacks = {
+			.current = on_current,
+			.runtime = on_runtime,
+			.reload = on_reload,
+			.compat = on_compat,
+		},
+		.context = daemon,
+	};
+	int error = ctl_new(&options, &daemon->ctl);
+
+	if (error < 0)
+		diag_add(diags, DIAG_ERROR, NULL, 0, "the control socket %s: %s",
+			daemon->names.socket, strerror(-error));
+	return error;
+}
+
+/* The main loop's descriptors. SIGPIPE would be a client's going away. */
+static int watch_descriptors(struct daemon *daemon)
+{
+	sigset_t signals;
+	int fds[4];
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	daemon->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	daemon->epoll = epoll_create1(EPOLL_CLOEXEC);
+	fds[0] = daemon->signals;
+	fds[1] = daemon->ended;
+	fds[2] = reload_fd(daemon->reload);
+	fds[3] = ctl_fd(daemon->ctl);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		struct epoll_event event = { .events = EPOLLIN, .data.fd = fds[i] };
+
+		if (epoll_ctl(daemon->epoll, EPOLL_CTL_ADD, fds[i], &event) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags)
+{
+	enum daemon_exit failed;
+	bool allow_other;
+	int error;
+
+	failed = load_first(daemon, &allow_other, diags);
+	if (failed)
+		return failed;
+	error = listen_for_clients(daemon, diags);
+	if (error < 0)
+		return error == -EADDRINUSE ? DAEMON_SERVED : DAEMON_MOUNT_FAILED;
+	error = mount_and_serve(daemon, allow_other, diags);
+	if (error == 0)
+		error = watch_descriptors(daemon);
+	if (error < 0 && diag_count(diags, DIAG_ERROR) == 0)
+		diag_add(diags, DIAG_ERROR, NULL, 0, "cannot serve: %s", strerror(-error));
+	return error < 0 ? DAEMON_MOUNT_FAILED : DAEMON_DONE;
+}
+
+/* Tells who asked, and the log. */
+static void finish_reload(struct daemon *daemon, struct reload_result *result)
+{
+	const struct generation *generation = result->generation;
+	json_t *reply;
+
+	diag_clear(&daemon->failed);
+	daemon->reload_failed = result->error < 0;
+	if (result->error < 0) {
+		_cleanup_(freep) char *text = diag_first_error(&result->diags);
+
+		diag_append(&daemon->failed, &result->diags);
+		log_message(LOG_ERR, "reload failed, the old view stays: %s",
+			text ? text : strerror(-result->error));
+		reply = status_error_json(
+			"failed", text ? text : strerror(-result->error), &result->diags);
+	} else {
+		if (result->changed) {
+			log_diags(&generation->diags);
+			log_message(LOG_INFO, "generation %.8s: compat %s (%s)",
+				generation->view->id, generation->decision.on ? "on" : "off",
+				generation->decision.reason);
+		}
+		reply = status_change_json(generation, result->changed);
+	}
+	if (result->client)
+		ctl_reply(daemon->ctl, result->client, reply);
+	else
+		json_decref(reply);
+}
+
+/* Returns whether the daemon goes on. */
+static bool handle_signals(struct daemon *daemon)
+{
+	struct signalfd_siginfo info;
+
+	while (read(daemon->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGHUP)
+			return false;
+		reload_request(daemon->reload, 0, NULL);
+	}
+	return true;
+}
+
+int daemon_run(struct daemon *daemon)
+{
+	for (;;) {
+		struct epoll_event event;
+		struct reload_result result;
+		int ready = epoll_wait(daemon->epoll, &event, 1, ctl_timeout(daemon->ctl));
+
+		if (ready < 0 && errno != EINTR)
+			return -errno;
+		if (ready == 1 && event.data.fd == daemon->ended)
+			return 0;
+		if (ready == 1 && event.data.fd == daemon->signals && !handle_signals(daemon))
+			return 0;
+		while (reload_take(daemon->reload, &result)) {
+			finish_reload(daemon, &result);
+			reload_result_clear(&result);
+		}
+		ctl_dispatch(daemon->ctl);
+	}
+}
+
+struct daemon *daemon_free(struct daemon *daemon)
+{
+	bool lazy = false;
+
+	if (!daemon)
+		return NULL;
+	daemon->ctl = ctl_free(daemon->ctl);
+	if (mount_stop(&daemon->point, &lazy) < 0)
+		log_message(LOG_ERR, "%s cannot be unmounted", daemon->point.path);
+	else if (lazy)
+		log_message(LOG_WARNING,
+			"%s is in use: detached; programs that have mapped files of it "
+			"lose what they have not read yet",
+			daemon->point.path);
+	reload_free(daemon->reload);
+	session_free(daemon->session);
+	tree_free(daemon->tree);
+	scan_cache_free(daemon->cache);
+	fdpool_free(daemon->pool);
+	rootfs_unref(daemon->under);
+	rootfs_unref(daemon->root);
+	mountpoint_clear(&daemon->point);
+	names_clear(&daemon->names);
+	diag_clear(&daemon->failed);
+	closep(&daemon->epoll);
+	closep(&daemon->signals);
+	closep(&daemon->ended);
+	free(daemon);
+	return NULL;
+}
