@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mounts.h"
+#include "mountinfo.h"
 #include "names.h"
 
 void find_target_clear(struct find_target *target)
@@ -73,49 +73,53 @@ static char *absolute_path(const char *path)
 	return result;
 }
 
+static int target_of(const struct mountinfo_entry *entry, struct find_target *ret_target)
+{
+	return make_target(mountinfo_instance(entry), entry->mountpoint, entry->owner, ret_target);
+}
+
 static int find_by_mount(
-	const struct mounts *mounts, const char *path, struct find_target *ret_target)
+	const struct mountinfo *mounts, const char *path, struct find_target *ret_target)
 {
 	_cleanup_(freep) char *wanted = absolute_path(path);
+	const struct mountinfo_entry *entry;
 
 	if (!wanted)
 		return tool_fail(TOOL_FAILED, "out of memory");
-	for (size_t i = mounts->count; i-- > 0;) {
-		const struct mounts_entry *entry = &mounts->items[i];
-
-		if (strcmp(entry->mountpoint, wanted) == 0)
-			return make_target(
-				entry->name, entry->mountpoint, entry->owner, ret_target);
-	}
-	return tool_fail(TOOL_NO_DAEMON, "no gldriverfs is mounted at %s", wanted);
+	entry = mountinfo_at(mounts, wanted);
+	if (!entry || !mountinfo_instance(entry))
+		return tool_fail(TOOL_NO_DAEMON, "no gldriverfs is mounted at %s", wanted);
+	return target_of(entry, ret_target);
 }
 
 /* The first mount of each instance with this owner (name NULL: of all names). Binds of one instance
  * count once. */
-static size_t select_mounts(const struct mounts *mounts, uid_t owner, const char *name,
-	const struct mounts_entry **ret_selected)
+static size_t select_mounts(const struct mountinfo *mounts, uid_t owner, const char *name,
+	const struct mountinfo_entry **ret_selected)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < mounts->count; i++) {
-		const struct mounts_entry *entry = &mounts->items[i];
+		const struct mountinfo_entry *entry = &mounts->entries[i];
+		const char *instance = mountinfo_instance(entry);
 		bool known = false;
 
-		if (entry->owner != owner || (name && strcmp(entry->name, name) != 0))
+		if (!instance || entry->owner != owner || (name && strcmp(instance, name) != 0))
 			continue;
 		for (size_t j = 0; j < count; j++)
-			known |= strcmp(ret_selected[j]->name, entry->name) == 0;
+			known |= strcmp(ret_selected[j]->source, entry->source) == 0;
 		if (!known)
 			ret_selected[count++] = entry;
 	}
 	return count;
 }
 
-static int say_several(const struct mounts_entry **selected, size_t count)
+static int say_several(const struct mountinfo_entry **selected, size_t count)
 {
 	tool_fail(TOOL_USAGE, "several daemons run; name one with --mount or --name:");
 	for (size_t i = 0; i < count; i++)
-		fprintf(stderr, "  --name %s  (%s)\n", selected[i]->name, selected[i]->mountpoint);
+		fprintf(stderr, "  --name %s  (%s)\n", mountinfo_instance(selected[i]),
+			selected[i]->mountpoint);
 	return TOOL_USAGE;
 }
 
@@ -137,10 +141,10 @@ static int find_by_socket(const char *name, struct find_target *ret_target)
 }
 
 static int find_by_owner(
-	const struct mounts *mounts, const char *name, struct find_target *ret_target)
+	const struct mountinfo *mounts, const char *name, struct find_target *ret_target)
 {
 	const uid_t owners[] = { getuid(), 0 };
-	_cleanup_(freep) const struct mounts_entry **selected =
+	_cleanup_(freep) const struct mountinfo_entry **selected =
 		calloc(mounts->count + 1, sizeof(*selected));
 
 	if (!selected)
@@ -159,17 +163,17 @@ static int find_by_owner(
 
 int find_daemon(const struct tool *tool, struct find_target *ret_target)
 {
-	struct mounts mounts = { 0 };
+	struct mountinfo mounts = { 0 };
 	int code;
 
 	if (tool->name && !names_valid(tool->name))
 		return tool_fail(TOOL_USAGE, "'%s' is no instance name", tool->name);
-	if (mounts_read(&mounts) < 0)
+	if (mountinfo_read(&mounts) < 0)
 		return tool_fail(TOOL_FAILED, "cannot read /proc/self/mountinfo");
 	if (tool->mount)
 		code = find_by_mount(&mounts, tool->mount, ret_target);
 	else
 		code = find_by_owner(&mounts, tool->name, ret_target);
-	mounts_clear(&mounts);
+	mountinfo_clear(&mounts);
 	return code;
 }

@@ -8,7 +8,7 @@
 #include "util.h"
 
 struct table {
-	size_t columns;		  /* at most 8 */
+	size_t columns;           /* at most 8 */
 	struct string_list cells; /* row by row */
 };
 
