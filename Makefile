@@ -23,7 +23,7 @@ B := build/$(variant)
 
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wundef \
 	-Wpointer-arith -Wwrite-strings -Wold-style-definition -Wimplicit-fallthrough -Wno-missing-field-initializers
-# -iquote: fs/ini.h must not hide inih's <ini.h>.
+# -iquote: no header of fs/ hides a library's.
 DEFINES = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DGLDRIVERFS_VERSION='"$(VERSION)"' -DFUSE_USE_VERSION=31
 ALL_CPPFLAGS = $(DEFINES) -iquote fs $(DEP_CFLAGS) $(CPPFLAGS)
 CFLAGS ?= -O2 -g

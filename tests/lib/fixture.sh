@@ -5,10 +5,12 @@
 #   T=$(mktemp -d) unshare -m --propagation private --pid --fork --kill-child --mount-proc tests/mount/basic.sh
 # It gives $MNT (the mountpoint), $HOST, $HOST2, $COMPAT (layer directories) and $POLICY (the policy file).
 set -euo pipefail
+: "${T:?the test directory: see the head of tests/lib/fixture.sh}"
 unset LD_LIBRARY_PATH LD_PRELOAD
+# A daemon in the background has no standard error.
+export ASAN_OPTIONS=log_path=$T/sanitizer UBSAN_OPTIONS=log_path=$T/sanitizer:print_stacktrace=1
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
-: "${T:?the test directory: see the head of tests/lib/fixture.sh}"
 BUILD=${BUILD:-build/release}
 SOURCES=$PWD/tests/lib
 HELPERS=$PWD/$BUILD/tests/lib
@@ -47,13 +49,11 @@ cleanup() {
   while umount -l "$MNT" 2>/dev/null; do :; done
   jobs -p | xargs -r kill 2>/dev/null
   wait
-  if [ -s "$LOG" ]; then
-    if grep -nE 'Sanitizer|runtime error:|Assertion|fuse: (bad|invalid|writing)' "$LOG"; then
-      echo "FAIL: the daemon's log is suspicious"
-      [ $rc != 0 ] || rc=1
-    fi
-    [ $rc = 0 ] || [ $rc = 77 ] || { echo "--- the daemon's log:" && tail -n 20 "$LOG"; }
+  if cat "$T"/sanitizer.* 2>/dev/null || grep -E 'Sanitizer|runtime error:|Assertion|fuse: ' "$LOG" 2>/dev/null; then
+    echo "FAIL: the daemon's log is suspicious"
+    [ $rc != 0 ] || rc=1
   fi
+  [ $rc = 0 ] || [ $rc = 77 ] || [ ! -s "$LOG" ] || { echo "--- the daemon's log:" && tail -n 20 "$LOG"; }
   exit $rc
 }
 trap cleanup EXIT
@@ -131,13 +131,22 @@ start_daemon() {
   timeout 60 "$GLDRIVERFS" --config "$POLICY" "$@" "$MNT" 2>>"$LOG" || fail "gldriverfs exits $?: $(tail -n 5 "$LOG")"
   is_mounted || fail "gldriverfs has returned and $MNT is no mount"
 }
+# The same in the foreground, with the log in $LOG.
+start_logged() {
+  : >"$LOG"
+  "$GLDRIVERFS" --config "$POLICY" --foreground "$@" "$MNT" 2>>"$LOG" &
+  wait_for grep -q "$MNT answers" "$LOG"
+}
 is_mounted() { grep -qF " $MNT " /proc/self/mountinfo; }
 daemon_pid() { ctl --json status | jq -r .pid; }
 generation() { ctl --json status | jq -r .generation; }
 requests() { ctl --json status | jq '[.requests | .. | numbers] | add // 0'; }
 stop_daemon() {
-  kill -TERM "$(daemon_pid)"
+  local pid
+  pid=$(daemon_pid)
+  kill -TERM "$pid"
   wait_for not is_mounted
+  wait_for not test -e "/proc/$pid/exe"
 }
 ctl() { timeout 30 "$GLDRIVERCTL" --mount "$MNT" "$@"; }
 not() { ! "$@"; }

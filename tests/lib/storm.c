@@ -25,8 +25,6 @@ struct shared {
 	atomic_ulong loads, failed, mixed, unexplained;
 };
 
-extern char **environ;
-
 static double now_ms(void)
 {
 	struct timespec now;

@@ -14,8 +14,7 @@ for size in 0 40 1000; do
   rm -f "$HOST2"/*
   cp "$T/good.so" "$HOST2/libcuda.so.1.1"
   policy "[layer a]" "role = host" "dir = $HOST" "[layer b]" "role = host" "dir = $HOST2"
-  : >"$LOG"
-  start_daemon
+  start_logged
   expect_who libcuda.so.1 good
   expect_same "$(xattr_of "$MNT/lib/libcuda.so.1.1" gldriverfs.layer)" b
   expect_has "$(ctl --json status | jq -c .rejected)" "$HOST/libcuda.so.1.1"

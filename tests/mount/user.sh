@@ -14,7 +14,8 @@ useradd --no-create-home --uid 4322 --home-dir /nonexistent other
 mknod -m 666 "$T/fuse" c 10 229
 mount --bind "$T/fuse" /dev/fuse
 chmod 755 "$T"
-mkdir -p -m 700 /run/user/4321
+mkdir -p /run/user/4321
+chmod 700 /run/user/4321
 chown 4321:4321 /run/user/4321
 mkdir "$T/bin"
 cp "$GLDRIVERFS" "$GLDRIVERCTL" "$HELPERS/writeops" "$T/bin/"
@@ -24,7 +25,7 @@ as() { # NAME COMMAND...
   uid=$(id -u "$1")
   shift
   setpriv --reuid "$uid" --regid "$uid" --clear-groups env -i PATH="$PATH" HOME=/nonexistent \
-    XDG_RUNTIME_DIR="/run/user/$uid" ASAN_OPTIONS="${ASAN_OPTIONS:-}" "$@"
+    XDG_RUNTIME_DIR="/run/user/$uid" ASAN_OPTIONS="$ASAN_OPTIONS" UBSAN_OPTIONS="$UBSAN_OPTIONS" "$@"
 }
 make_driver "$HOST" 470.1 host
 make_driver "$COMPAT" 535.1 compat
@@ -33,7 +34,7 @@ MNT=/run/user/4321/opengl-driver
 as someone mkdir "$MNT"
 sed -i '/^user_allow_other/d' /etc/fuse.conf 2>/dev/null || touch /etc/fuse.conf
 
-start_as_someone() { as someone timeout 60 "$T/bin/gldriverfs" --config "$POLICY" "$@" "$MNT" 2>>"$LOG" || fail "exit $?: $(cat "$LOG")"; }
+start_as_someone() { as someone timeout 60 "$T/bin/gldriverfs" --config "$POLICY" "$MNT" 2>>"$LOG" || fail "exit $?: $(cat "$LOG")"; }
 user_ctl() { as someone timeout 30 "$T/bin/gldriverctl" "$@"; }
 
 start_as_someone
