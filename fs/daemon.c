@@ -346,11 +346,11 @@ static int listen_for_clients(struct daemon *daemon, struct diag_list *diags)
 	return error;
 }
 
-/* The main loop's descriptors. SIGPIPE would be a client's going away. */
-static int watch_descriptors(struct daemon *daemon)
+/* Signals wait for the main loop, in every thread: before the first one starts. SIGPIPE would be a
+ * client's going away. */
+static int block_signals(struct daemon *daemon)
 {
 	sigset_t signals;
-	int fds[4];
 
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&signals);
@@ -359,6 +359,13 @@ static int watch_descriptors(struct daemon *daemon)
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	daemon->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return daemon->signals < 0 ? -errno : 0;
+}
+
+static int watch_descriptors(struct daemon *daemon)
+{
+	int fds[4];
+
 	daemon->epoll = epoll_create1(EPOLL_CLOEXEC);
 	fds[0] = daemon->signals;
 	fds[1] = daemon->ended;
@@ -379,6 +386,9 @@ enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags)
 	bool allow_other;
 	int error;
 
+	error = block_signals(daemon);
+	if (error < 0)
+		return DAEMON_MOUNT_FAILED;
 	failed = load_first(daemon, &allow_other, diags);
 	if (failed)
 		return failed;
@@ -472,6 +482,10 @@ struct daemon *daemon_free(struct daemon *daemon)
 			"%s is in use: detached; programs that have mapped files of it "
 			"lose what they have not read yet",
 			daemon->point.path);
+	/* A thread that hangs in a source's file system keeps what it uses until the process ends.
+	 */
+	if (!reload_stop(daemon->reload) || !session_stop(daemon->session))
+		return NULL;
 	reload_free(daemon->reload);
 	session_free(daemon->session);
 	tree_free(daemon->tree);

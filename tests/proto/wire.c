@@ -41,6 +41,7 @@ void wire_start(struct wire *wire, struct ops *ops)
 
 void wire_stop(struct wire *wire)
 {
+	assert_true(session_stop(wire->session));
 	wire->session = session_free(wire->session);
 	close(wire->fd);
 }
