@@ -58,7 +58,12 @@ $(B)/gldriverfs: $(B)/fs/main.o $(B)/libgldriverfs.a
 	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(DEP_LIBS)
 $(B)/gldriverctl: $(TOOL_OBJECTS) $(B)/libgldriverfs.a
 	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(DEP_LIBS)
-$(B)/tests/%: $(B)/tests/%.o $(B)/libgldriverfs.a
+# What several tests share: a kernel's end of a session, generations made by hand.
+TEST_SUPPORT := $(B)/tests/support.a
+$(TEST_SUPPORT): $(B)/tests/proto/wire.o $(B)/tests/proto/world.o
+	@rm -f $@
+	$(AR) rcs $@ $^
+$(B)/tests/%: $(B)/tests/%.o $(TEST_SUPPORT) $(B)/libgldriverfs.a
 	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(DEP_LIBS) -lcmocka
 $(B)/tests/fuzz/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay_main.o $(B)/libgldriverfs.a
 	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(DEP_LIBS)

@@ -9,8 +9,8 @@
 #include "diag.h"
 
 struct mountpoint {
-	int fd;     /* O_PATH of the directory: what lies under the mount; -1 */
-	char *path; /* canonical */
+	int fd;       /* O_PATH of the directory: what lies under the mount; -1 */
+	char *path;   /* canonical */
 	dev_t device; /* of the mount; 0: not mounted */
 };
 

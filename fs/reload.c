@@ -133,21 +133,27 @@ int reload_new(const struct reload_options *options, struct reload **ret_reload)
 	return 0;
 }
 
-struct reload *reload_free(struct reload *reload)
+bool reload_stop(struct reload *reload)
 {
 	struct timespec deadline;
-	struct job *job;
 
 	if (!reload)
-		return NULL;
+		return true;
 	pthread_mutex_lock(&reload->lock);
 	reload->stopping = true;
 	pthread_cond_signal(&reload->wanted);
 	pthread_mutex_unlock(&reload->lock);
 	clock_gettime(CLOCK_REALTIME, &deadline);
 	deadline.tv_sec += 1;
-	if (pthread_timedjoin_np(reload->thread, NULL, &deadline) != 0)
-		return NULL; /* it hangs in a source: what it uses stays */
+	return pthread_timedjoin_np(reload->thread, NULL, &deadline) == 0;
+}
+
+struct reload *reload_free(struct reload *reload)
+{
+	struct job *job;
+
+	if (!reload)
+		return NULL;
 	while ((job = STAILQ_FIRST(&reload->waiting))) {
 		STAILQ_REMOVE_HEAD(&reload->waiting, link);
 		job_free(job);

@@ -28,8 +28,10 @@ struct reload_options {
 
 /* Starts the thread. Returns 0 or -errno. */
 int reload_new(const struct reload_options *options, struct reload **ret_reload);
-/* A job under way is waited for, for a second at most; one that hangs in a source is left behind.
- * Accepts NULL, returns NULL. */
+/* Ends the thread; a job under way is waited for, a second at most. Returns whether it has ended:
+ * only then may be freed what it uses. NULL has none. */
+bool reload_stop(struct reload *reload);
+/* After a reload_stop that returned true. Accepts NULL, returns NULL. */
 struct reload *reload_free(struct reload *reload);
 
 /* Asks for a reload. mode: "auto", "on", "off" writes the override first (undone when the reload

@@ -126,18 +126,21 @@ static bool worker_join(pthread_t worker)
 	return false;
 }
 
-struct session *session_free(struct session *session)
+bool session_stop(struct session *session)
 {
-	bool all = true;
-
 	if (!session)
-		return NULL;
+		return true;
 	atomic_store(&session->stopping, true);
 	fuse_session_exit(session->fuse);
-	for (size_t i = 0; i < session->n_workers; i++)
-		all = worker_join(session->workers[i]) && all;
-	if (!all)
-		return NULL; /* what a hung worker uses stays */
+	while (session->n_workers > 0 && worker_join(session->workers[session->n_workers - 1]))
+		session->n_workers--;
+	return session->n_workers == 0;
+}
+
+struct session *session_free(struct session *session)
+{
+	if (!session)
+		return NULL;
 	fuse_session_destroy(session->fuse);
 	free(session);
 	return NULL;

@@ -14,8 +14,11 @@ int session_new(int fd, struct ops *ops, void (*ended)(void *context), void *con
 	struct session **ret_session);
 /* Starts the workers. Signals are blocked in them. Returns 0 or -errno. */
 int session_start(struct session *session);
-/* Stops the workers and closes the descriptor, which ends a connection that still has users.
- * Accepts NULL, returns NULL. */
+/* Stops the workers; one that hangs in a host's file system is given up after a second. Returns
+ * whether all have ended: only then may be freed what they use. NULL has none. */
+bool session_stop(struct session *session);
+/* After a session_stop that returned true. Closes the descriptor, which ends a connection that
+ * still has users. Accepts NULL, returns NULL. */
 struct session *session_free(struct session *session);
 
 /* To be called from no worker and with no lock that a handler takes (FUSE.md 2). They return 0,
