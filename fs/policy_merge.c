@@ -220,7 +220,7 @@ static int apply_one(
 	if (r < 0 || (setting->layer && !layer))
 		return r;
 	if (!key)
-		return enter_layer(&layer->layer, setting);
+		return layer ? enter_layer(&layer->layer, setting) : 0;
 	base = layer ? (char *)&layer->layer : (char *)merge->policy;
 	origin = (layer ? layer->origins : merge->origins) + policy_key_index(key);
 	if (origin->stage == stage && key->store != STORE_LIST) {
