@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "layer.h"
+#include "namemap.h"
 
 enum view_kind { VIEW_DIRECTORY, VIEW_FILE, VIEW_LINK, VIEW_CONTENT };
 
@@ -36,6 +37,7 @@ struct view_directory {
 	struct view_entry *entries; /* after view_finish: sorted by (hash of name, name) */
 	size_t count;
 	size_t capacity;
+	struct namemap index; /* name → index into entries, while adding; empty after view_finish */
 };
 
 struct view {
@@ -59,7 +61,8 @@ int view_add_link(struct view *view, const char *path, const char *target, struc
 int view_add_content(struct view *view, const char *path, const char *content, size_t size);
 int view_add_directory(struct view *view, const char *path, bool hidden);
 
-/* Sorts and gives the cookies. To be called once, after the last add; lookups work afterwards. */
+/* Sorts and gives the cookies. To be called once, after the last add; lookups work afterwards.
+ * Returns 0, or -EOVERFLOW: more names of one hash than there are cookies. */
 int view_finish(struct view *view);
 /* Computes view->id over the (finished or unfinished) content except hidden directories: the same
  * content gives the same id, in any order of adding. uuid_generate_sha1, version 5. */
