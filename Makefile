@@ -21,7 +21,7 @@ B := build/$(variant)
 
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wundef \
 	-Wpointer-arith -Wwrite-strings -Wold-style-definition -Wimplicit-fallthrough -Wno-missing-field-initializers
-CPPFLAGS += -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DGLDRIVERFS_VERSION='"$(VERSION)"' -DFUSE_USE_VERSION=39 -Ifs
+CPPFLAGS += -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DGLDRIVERFS_VERSION='"$(VERSION)"' -DFUSE_USE_VERSION=39 -iquote fs
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) $(SANFLAGS) -pthread $(DEP_CFLAGS)
 ALL_LDFLAGS = $(LDFLAGS) $(SANFLAGS) -pthread

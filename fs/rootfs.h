@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* A root. Shared by reference: sources keep theirs for opening files again. */
@@ -16,12 +17,16 @@ struct rootfs {
 	/* Where absolute links and too many ".." lead: NULL for itself. Only for a directory that
 	 * is not a root of its own (what lies under the mount). A reference. */
 	struct rootfs *outer;
+	char *untrusted; /* of the way to a root inside another one, as in rootfs_node */
 };
 
 /* Opens the directory `path` of the process' own root as a root. Returns 0 or -errno. */
 int rootfs_open(const char *path, struct rootfs **ret_root);
 /* The directory `path` inside `root` becomes a root of its own. Returns 0 or -errno. */
 int rootfs_open_inside(struct rootfs *root, const char *path, struct rootfs **ret_root);
+struct rootfs_node;
+/* The same for a directory that was walked already. */
+int rootfs_open_node(const struct rootfs_node *node, struct rootfs **ret_root);
 /* A directory that only a descriptor reaches (under the mount); takes fd; `prefix` is its path
  * inside `outer`. Returns 0, or -ENOMEM (fd is closed). */
 int rootfs_from_fd(int fd, const char *prefix, struct rootfs *outer, struct rootfs **ret_root);
@@ -45,11 +50,18 @@ struct rootfs_node {
 	int fd;		     /* O_PATH of the final file or directory; -1 */
 	struct rootfs *root; /* where `path` lies: the root, or its outer one; a reference */
 	char *path;	     /* canonical inside root, "/" at first */
+	/* Of the final file. Taken without asking a network or FUSE server again: there it may be
+	 * as old as the kernel's cache. */
+	struct stat stat;
 	/* NULL: every directory on the way (links included) and the file are root's and not
 	 * writable by group or others; a sticky directory passes where the next component is
-	 * root's. Else the real path of the first that is not. */
+	 * root's. Else the real path of the first that is not. A final directory that is writable
+	 * but sticky is judged with the names that are walked in it. */
 	char *untrusted;
 };
+
+/* The user's path of an inside path (owned by the caller); NULL without memory. */
+char *rootfs_real_path(const struct rootfs *root, const char *path);
 
 /* Walks path (absolute inside root). Returns 0; -ENOENT, -ELOOP (over 40 links), -ENOTDIR, -EACCES
  * … as open(2); -EREMOTE: it leads into a device of `avoid` (may be NULL). */
