@@ -385,6 +385,7 @@ static int as_other(struct fixture *fixture, const char *request, const char *pa
 		ssize_t got;
 		int fd;
 
+		alarm(10);
 		if (setgid(65534) < 0 || setuid(65534) < 0)
 			_exit(2);
 		fd = ctlsocket_connect(fixture->path);
