@@ -67,15 +67,10 @@ struct policy_input {
 	const struct ini_file *const *files; /* main file, then drop-ins, in order */
 	size_t n_files;
 	const struct ini_file *override; /* the runtime override, or NULL */
-<<<<<<< HEAD
-	const char *profile; /* the profile whose view is wanted (wins over all), or NULL */
-	bool user;           /* not the system's: a mountpoint in /etc or /usr is ignored */
-=======
 	/* The profile whose view is wanted: files, override, and this one, which wins (the active
 	 * one is left out); or NULL. */
 	const char *profile;
 	bool user; /* not the system's: a mountpoint in /etc or /usr is ignored */
->>>>>>> policy
 };
 
 /* Merges and checks. Returns 0 and the policy (policy_free), -EINVAL with errors in diags (each
