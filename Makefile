@@ -45,6 +45,9 @@ FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
 REPLAYS := $(patsubst tests/fuzz/fuzz_%.c,$(B)/tests/fuzz/replay_%,$(FUZZ_SOURCES))
 FUZZERS := $(patsubst %.c,$(B)/%,$(FUZZ_SOURCES))
 
+# V=1 shows the whole commands.
+run = $(if $(V),,@printf '  %-4s %s\n' $(1) $@ && )$(2)
+
 all: build/gldriverfs build/gldriverctl
 
 # The links lead to the variant that was made last.
@@ -53,29 +56,29 @@ build/gldriverfs build/gldriverctl: build/%: $(B)/% FORCE
 
 $(B)/libgldriverfs.a: $(LIB_OBJECTS)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call run,AR,$(AR) rcs $@ $^)
 $(B)/gldriverfs: $(B)/fs/main.o $(B)/libgldriverfs.a
-	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(DEP_LIBS)
+	$(call run,LINK,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(DEP_LIBS))
 $(B)/gldriverctl: $(TOOL_OBJECTS) $(B)/libgldriverfs.a
-	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(DEP_LIBS)
+	$(call run,LINK,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(DEP_LIBS))
 # What several tests share: a kernel's end of a session, generations made by hand.
 TEST_SUPPORT := $(B)/tests/support.a
 $(TEST_SUPPORT): $(B)/tests/proto/wire.o $(B)/tests/proto/world.o
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call run,AR,$(AR) rcs $@ $^)
 $(B)/tests/%: $(B)/tests/%.o $(TEST_SUPPORT) $(B)/libgldriverfs.a
-	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(DEP_LIBS) -lcmocka
+	$(call run,LINK,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(DEP_LIBS) -lcmocka)
 $(B)/tests/fuzz/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay_main.o $(B)/libgldriverfs.a
-	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(DEP_LIBS)
+	$(call run,LINK,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(DEP_LIBS))
 $(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(B)/libgldriverfs.a
-	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(DEP_LIBS)
+	$(call run,LINK,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(DEP_LIBS))
 # Programs that the mount tests run: nothing of ours is in them, and no sanitizer.
 $(B)/tests/lib/%: tests/lib/%.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) -D_GNU_SOURCE -std=gnu11 $(WARNINGS) $(CFLAGS) -pthread -o $@ $< -ldl
+	$(call run,LINK,$(CC) -D_GNU_SOURCE -std=gnu11 $(WARNINGS) $(CFLAGS) -pthread -o $@ $< -ldl)
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call run,CC,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<)
 
 # Another compiler or other flags remake everything.
 $(B)/flags: FORCE

@@ -28,7 +28,8 @@ check_c() {
     case $flag in -D*) define+=("$flag") ;; esac
   done
   cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --suppressions-list=tests/cppcheck.txt \
-    --enable=warning,portability,performance -j "$(nproc)" -Ifs "${define[@]}" fs tools tests
+    --enable=warning,portability,performance --library=posix,gnu,bsd -j "$(nproc)" -Ifs -D__x86_64__ "${define[@]}" \
+    fs tools tests
 }
 shells() { shellcheck -x -S warning "${scripts[@]}"; }
 spdx() {

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WORKERS	    8
+#define WORKERS     8
 #define MAX_TOGGLES 10000
 
 struct shared {
