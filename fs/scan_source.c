@@ -138,8 +138,8 @@ static int open_source(const struct rootfs_node *node, enum scan_expect expect,
 	_cleanup_(closep) int fd = rootfs_reopen(node->fd, O_RDONLY);
 	struct elf_facts facts = { 0 };
 	struct source *source;
-	struct stat stat;
-	int problem, result;
+	struct stat stat = { 0 };
+	int problem = ELF_FINE, result;
 
 	if (fd < 0)
 		return because(string_format("it cannot be read: %s", strerror(-fd)), ret_why);
