@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* main: gldriverfs' command line: options, the background, the exit status. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -137,6 +138,22 @@ static void execute_again(char **argv, int argc, const struct daemon *daemon)
 	free(arguments);
 }
 
+/* A caller's pipe that the background process kept would never end for its reader. */
+static void close_inherited(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory))) {
+		int fd = atoi(entry->d_name);
+
+		if (fd > STDERR_FILENO && fd != dirfd(directory))
+			close(fd);
+	}
+	if (directory)
+		closedir(directory);
+}
+
 /* Forks; the parent waits until the child's mount answers and exits with what the child sends.
  * Returns the descriptor for that in the child, or -1. */
 static int go_to_background(const char *mountpoint)
@@ -218,6 +235,8 @@ int main(int argc, char **argv)
 		}
 		options.mountpoint = mountpoint;
 	}
+	if (!foreground)
+		close_inherited();
 	status = daemon_new(&options, &daemon, &diags);
 	print_and_clear(&diags);
 	if (status)

@@ -188,6 +188,15 @@ static size_t edit_distance(const char *a, const char *b)
 	return row[b_size];
 }
 
+static size_t common_prefix(const char *a, const char *b)
+{
+	size_t size = 0;
+
+	while (a[size] && a[size] == b[size])
+		size++;
+	return size;
+}
+
 void policy_guess_try(struct policy_guess *guess, const char *candidate)
 {
 	size_t distance = edit_distance(guess->word, candidate);
@@ -196,7 +205,10 @@ void policy_guess_try(struct policy_guess *guess, const char *candidate)
 	/* A third of the word may be wrong; of a short one, one letter. */
 	if (distance > (length > 6 ? length / 3 : length > 3 ? 2 : 1))
 		return;
-	if (guess->best && guess->distance <= distance)
+	if (guess->best && guess->distance < distance)
+		return;
+	if (guess->best && guess->distance == distance &&
+		common_prefix(guess->word, guess->best) >= common_prefix(guess->word, candidate))
 		return;
 	guess->best = candidate;
 	guess->distance = distance;

@@ -144,7 +144,7 @@ static int unknown_section(struct reader *reader, const struct ini_entry *entry)
 		return -ENOMEM;
 	if (guess.best && guess.distance == 0 && strcmp(guess.best, first) == 0)
 		policy_error(reader->errors, reader->file->name, entry->line,
-			named ? "[%s]: the section [%s] takes no name"
+			named ? "[%s]: [%s] takes no name"
 			      : "[%s]: a name is missing, as in [%s NAME]",
 			entry->section, first);
 	else

@@ -155,8 +155,7 @@ static int find_by_owner(
 		if (count > 1)
 			return say_several(selected, count);
 		if (count == 1)
-			return make_target(
-				selected[0]->name, selected[0]->mountpoint, owners[i], ret_target);
+			return target_of(selected[0], ret_target);
 	}
 	return find_by_socket(name ? name : NAMES_DEFAULT, ret_target);
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "policy.h"
-#include "policy_keys.h"
 
 #define FILES_MAX 4
 
@@ -380,64 +379,6 @@ static void test_nothing_at_all(void **state)
 	assert_int_equal(policy->allow_other, -1);
 }
 
-/* The table is grouped by section and has no key twice. */
-static void test_key_table(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < POLICY_KEY_COUNT; i++) {
-		const struct policy_key *key = &policy_keys[i];
-
-		assert_non_null(key->name);
-		assert_ptr_equal(policy_key_find(key->section, key->name), key);
-		assert_true(i == 0 || policy_keys[i - 1].section <= key->section);
-		assert_true((key->check == CHECK_WORD) == (key->words != NULL));
-	}
-	assert_null(policy_key_find(SECTION_COMPAT, "present"));
-}
-
-static void test_guesses(void **state)
-{
-	static const struct {
-		const char *word;
-		const char *guess; /* among the keys of all sections */
-	} cases[] = {
-		{ "mountpiont", "mountpoint" },
-		{ "Mountpoint", "mountpoint" },
-		{ "includes", "include" },
-		{ "mod", "mode" },
-		{ "dirs", "dir" },
-		{ "allow_other", "allow-other" },
-		{ "zzz", NULL },
-		{ "something-completely-different-and-long", NULL },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct policy_guess guess = { .word = cases[i].word };
-
-		for (size_t j = 0; j < POLICY_KEY_COUNT; j++)
-			policy_guess_try(&guess, policy_keys[j].name);
-		if (!string_equal(guess.best, cases[i].guess))
-			fail_msg("%s: %s", cases[i].word, guess.best ? guess.best : "nothing");
-	}
-}
-
-static void test_mode_words(void **state)
-{
-	enum compat_mode mode;
-
-	(void)state;
-	for (int i = COMPAT_AUTO; i <= COMPAT_OFF; i++) {
-		assert_int_equal(
-			compat_mode_parse(compat_mode_name((enum compat_mode)i), &mode), 0);
-		assert_int_equal(mode, i);
-	}
-	assert_int_equal(compat_mode_parse("ON", &mode), -EINVAL);
-	assert_string_equal(layer_role_name(ROLE_EXTRA), "extra");
-	assert_string_equal(policy_present_name(PRESENT_SYMLINK), "symlink");
-	assert_string_equal(policy_machine_name(MACHINE_AARCH64), "aarch64");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,9 +390,6 @@ int main(void)
 		cmocka_unit_test(test_warnings),
 		cmocka_unit_test(test_builtin),
 		cmocka_unit_test(test_nothing_at_all),
-		cmocka_unit_test(test_key_table),
-		cmocka_unit_test(test_guesses),
-		cmocka_unit_test(test_mode_words),
 	};
 
 	return cmocka_run_group_tests_name("policy", tests, NULL, NULL);
