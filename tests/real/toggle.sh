@@ -48,5 +48,6 @@ for present in auto file symlink; do
   expect_view 12020 "$compat"
   expect_same "$(daemon_pid)" "$pid"
   expect_same "$(status_of -c '[.problems[] | select(.level == "error")]')" "[]"
+  ctl compat reset
   stop_daemon
 done
