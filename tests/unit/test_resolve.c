@@ -479,7 +479,7 @@ static const struct {
 	{ 0, "host", "lib/libnvidia-ptxjitcompiler.so.470.1", VERDICT_HIDDEN_BY_COMPAT,
 		"which has no libnvidia-ptxjitcompiler.so.1" },
 	{ 0, "host", "lib/libnvidia-ml.so.470.1", VERDICT_SERVED,
-		"only layer host has SONAME libnvidia-ml.so.1" },
+		"layer host is the first to give SONAME libnvidia-ml.so.1" },
 	{ 2, "compat", "lib/libcuda.so.1.1", VERDICT_COMPAT_OFF, "off: the test says so" },
 	{ 3, "host", "lib/libnvidia-gpucomp.so.550.1", VERDICT_SERVED, "needs" },
 	{ 3, "host", "lib/libnvidia-nvvm70.so.550.1", VERDICT_HIDDEN_BY_COMPAT,
