@@ -21,8 +21,7 @@ struct load_result {
 };
 
 /* Loads, with `profile` (may be NULL) on top. Returns 0, -EINVAL (errors with file:line in diags),
- * -ENOENT: the
- * --config file is missing, or -errno, always with an error in diags. */
+ * -ENOENT: the --config file is missing, or -errno, always with an error in diags. */
 int load_policy(const struct load_request *request, const char *profile,
 	struct load_result *ret_result, struct diag_list *diags);
 void load_result_clear(struct load_result *result);

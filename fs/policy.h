@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "diag.h"
-#include "ini.h"
+#include "inifile.h"
 
 enum policy_present { PRESENT_AUTO, PRESENT_FILE, PRESENT_SYMLINK };
 enum policy_machine { MACHINE_X86_64, MACHINE_I386, MACHINE_AARCH64, MACHINE_ARMHF };
