@@ -12,7 +12,7 @@ struct decision {
 	const struct layer *layer;
 	uint32_t set;
 	char *rule; /* short, stable: "forced-on", "driver-numbers", "cuda-versions", "unknown" … */
-	char *reason;	    /* one sentence with the values that decided */
+	char *reason;       /* one sentence with the values that decided */
 	struct facts facts; /* the probed ones, plus host's and compat's */
 };
 

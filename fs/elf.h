@@ -23,20 +23,20 @@ enum elf_problem {
 	ELF_NOT_ELF,   /* no magic, or too short for it */
 	ELF_TRUNCATED, /* a header or a PT_LOAD reaches beyond the end of the file */
 	ELF_MALFORMED, /* sizes or tables that contradict each other */
-	ELF_IO,	       /* the read function failed */
+	ELF_IO,        /* the read function failed */
 };
 
 #define ELF_BUILD_ID_MAX 32
 
 struct elf_facts {
-	uint8_t class;	  /* ELFCLASS32, ELFCLASS64 */
+	uint8_t class;    /* ELFCLASS32, ELFCLASS64 */
 	uint8_t encoding; /* ELFDATA2LSB, ELFDATA2MSB */
 	uint16_t machine; /* EM_… */
-	uint16_t type;	  /* ET_… */
-	bool pie;	  /* DF_1_PIE: an executable in the shape of a library */
-	bool dynamic;	  /* has a PT_DYNAMIC */
-	char *soname;	  /* NULL: none, or no name that can be an entry (ELF.md) */
-	char *runpath;	  /* DT_RUNPATH, else DT_RPATH, else NULL */
+	uint16_t type;    /* ET_… */
+	bool pie;         /* DF_1_PIE: an executable in the shape of a library */
+	bool dynamic;     /* has a PT_DYNAMIC */
+	char *soname;     /* NULL: none, or no name that can be an entry (ELF.md) */
+	char *runpath;    /* DT_RUNPATH, else DT_RPATH, else NULL */
 	struct string_list needed;
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	uint8_t build_id_size; /* 0: none; longer ones are cut */

@@ -12,7 +12,7 @@
 #define NAME_BYTES  4096
 #define PATHS_BYTES (16 * 1024) /* a Nix RUNPATH can have a hundred directories */
 #define WINDOW_MAX  (64 * 1024) /* of strings, read at once */
-#define WINDOW_TAIL 512		/* how much is read behind the last string's beginning */
+#define WINDOW_TAIL 512         /* how much is read behind the last string's beginning */
 #define NO_STRING   UINT64_MAX
 
 struct dynamic {

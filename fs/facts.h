@@ -8,7 +8,7 @@
 enum fact_id {
 	FACT_KERNEL_DRIVER, /* "535.129.03" */
 	FACT_HOST_DRIVER,   /* of the host libcuda's file name */
-	FACT_HOST_CUDA,	    /* "12.2" */
+	FACT_HOST_CUDA,     /* "12.2" */
 	FACT_COMPAT_DRIVER, /* of the chosen compat directory's libcuda */
 	FACT_COMPAT_CUDA,
 	FACT_COUNT

@@ -10,6 +10,8 @@
 
 struct generation {
 	atomic_uint references;
+	char *name;       /* of the instance */
+	char *mountpoint; /* NULL: not known (an offline check) */
 	struct policy *policy;
 	struct string_list files; /* policy files */
 	struct layer **layers;

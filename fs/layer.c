@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "soname.h"
 
@@ -196,4 +197,14 @@ bool layer_tree_wants(const struct policy_layer *policy, const char *name, const
 	if (matches(&policy->excludes, name))
 		return refuse(excluded, ret_why);
 	return true;
+}
+
+bool source_matches(const struct source *source, const struct stat *st)
+{
+	const struct file_identity *identity = &source->identity;
+
+	return identity->dev == st->st_dev && identity->ino == st->st_ino &&
+	       identity->size == (uint64_t)st->st_size &&
+	       identity->mtime_sec == st->st_mtim.tv_sec &&
+	       identity->mtime_nsec == (uint32_t)st->st_mtim.tv_nsec;
 }

@@ -34,9 +34,9 @@ struct source {
 	uint32_t mode; /* type and permissions without setuid, setgid and sticky */
 	uint32_t uid;
 	uint32_t gid;
-	bool in_store;	     /* the path inside its root begins with /nix/store/ */
-	bool is_elf;	     /* elf is filled */
-	char *path;	     /* canonical, inside its root: "/usr/lib/…" */
+	bool in_store;       /* the path inside its root begins with /nix/store/ */
+	bool is_elf;         /* elf is filled */
+	char *path;          /* canonical, inside its root: "/usr/lib/…" */
 	char *real_path;     /* the same as this process (and the user) reaches it */
 	struct rootfs *root; /* where `path` is opened again; a reference */
 	struct elf_facts elf;
@@ -50,6 +50,10 @@ struct source *source_ref(struct source *source);
 /* Drops a reference; the last one frees. Accepts NULL, returns NULL. */
 struct source *source_unref(struct source *source);
 void source_unrefp(struct source **source);
+struct stat;
+/* Whether a file with these attributes still has the source's content: device, inode, size, mtime.
+ */
+bool source_matches(const struct source *source, const struct stat *st);
 
 struct candidate {
 	char *path; /* in the driver directory: "lib/libcuda.so.1", "share/vulkan/icd.d/x.json" */

@@ -6,13 +6,13 @@
 #include "rootfs.h"
 
 struct load_request {
-	struct rootfs *root;	 /* the policy directories are searched in it */
-	const char *config;	 /* --config FILE (of the real root): replaces all; NULL */
-	const char *name;	 /* the instance */
-	bool user;		 /* XDG_CONFIG_HOME and XDG_RUNTIME_DIR before /etc and /usr */
+	struct rootfs *root;     /* the policy directories are searched in it */
+	const char *config;      /* --config FILE (of the real root): replaces all; NULL */
+	const char *name;        /* the instance */
+	bool user;               /* XDG_CONFIG_HOME and XDG_RUNTIME_DIR before /etc and /usr */
 	const char *config_home; /* users: absolute $XDG_CONFIG_HOME or its default; NULL */
 	const char *runtime_dir; /* users: $XDG_RUNTIME_DIR; NULL */
-	const char *override;	 /* path of the runtime override (real root); NULL: none is read */
+	const char *override;    /* path of the runtime override (real root); NULL: none is read */
 };
 
 struct load_result {

@@ -9,7 +9,8 @@
 
 struct pipeline_request {
 	struct load_request load;
-	const char *profile; /* NULL: the policy's own */
+	const char *profile;    /* NULL: the policy's own */
+	const char *mountpoint; /* as status shows it; NULL: the policy's, or none */
 	/* The machine's root for layers and facts; `scan.policy` is filled in here. */
 	struct scan_request scan;
 };

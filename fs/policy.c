@@ -35,6 +35,7 @@ static int try_profiles(const struct policy_text *text, const struct policy_merg
 			r = policy_merge_apply(&trial, &text->profiles[i].settings, 0);
 		if (r < 0)
 			return r;
+		policy_merge_check_trial(&trial);
 	}
 	return 0;
 }
@@ -134,8 +135,10 @@ int policy_build(
 		r = policy_merge_init(&merge, &errors);
 	if (r == 0)
 		r = policy_merge_apply(&merge, &text.base, 0);
-	if (r == 0)
-		r = try_profiles(&text, &merge);
+	if (r < 0)
+		return r;
+	policy_merge_check(&merge);
+	r = try_profiles(&text, &merge);
 	if (r == 0)
 		r = apply_profiles(&merge, &text, input->profile, stages);
 	if (r == 0)

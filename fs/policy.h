@@ -49,14 +49,14 @@ struct policy {
 	char *mountpoint; /* absolute, normalised; NULL: none given */
 	enum policy_present present;
 	enum policy_machine machine;
-	char *runpath;	 /* as written */
+	char *runpath;   /* as written */
 	int allow_other; /* 1 yes, 0 no, -1 not said: yes for root, no for users */
 	bool watch;
 	bool driver_probe;
-	char *profile; /* the active one, NULL: none */
+	char *profile; /* the one in force: the wanted one, else the active one; NULL: none */
 	enum compat_mode compat_mode;
 	struct policy_value compat_mode_from; /* who said so; text NULL: the default */
-	bool compat_unknown;		      /* on-unknown = on */
+	bool compat_unknown;                  /* on-unknown = on */
 	struct policy_layer *layers; /* sorted by order, then as written; enabled ones only */
 	size_t n_layers;
 	struct string_list profiles; /* names, the built-in ones included */
@@ -67,8 +67,10 @@ struct policy_input {
 	const struct ini_file *const *files; /* main file, then drop-ins, in order */
 	size_t n_files;
 	const struct ini_file *override; /* the runtime override, or NULL */
-	const char *profile; /* the profile whose view is wanted (wins over all), or NULL */
-	bool user;	     /* not the system's: a mountpoint in /etc or /usr is ignored */
+	/* The profile whose view is wanted: files, override, and this one, which wins (the active
+	 * one is left out); or NULL. */
+	const char *profile;
+	bool user; /* not the system's: a mountpoint in /etc or /usr is ignored */
 };
 
 /* Merges and checks. Returns 0 and the policy (policy_free), -EINVAL with errors in diags (each

@@ -11,14 +11,14 @@
 enum policy_section { SECTION_GENERAL, SECTION_COMPAT, SECTION_LAYER, SECTION_PROFILE };
 
 enum policy_check {
-	CHECK_WORD,	  /* one of `words` */
-	CHECK_INTEGER,	  /* -1000000 … 1000000 */
-	CHECK_VERSION,	  /* of the policy format */
-	CHECK_PATH,	  /* absolute */
+	CHECK_WORD,       /* one of `words` */
+	CHECK_INTEGER,    /* -1000000 … 1000000 */
+	CHECK_VERSION,    /* of the policy format */
+	CHECK_PATH,       /* absolute */
 	CHECK_MOUNTPOINT, /* absolute, gets normalised */
-	CHECK_PATTERN,	  /* of a file name */
-	CHECK_CUDA,	  /* MAJOR.MINOR */
-	CHECK_NAME,	  /* of a profile */
+	CHECK_PATTERN,    /* of a file name */
+	CHECK_CUDA,       /* MAJOR.MINOR */
+	CHECK_NAME,       /* of a profile */
 	CHECK_ANY,
 	CHECK_LATER, /* a key of the format that this version cannot obey: refused */
 };
@@ -47,8 +47,8 @@ struct policy_key {
 	enum policy_store store;
 	size_t offset;
 	const struct policy_word *words; /* CHECK_WORD; ends with a NULL text */
-	bool fixed;			 /* of the instance: no profile may change it */
-	bool override;			 /* the runtime override may set it */
+	bool fixed;                      /* of the instance: no profile may change it */
+	bool override;                   /* the runtime override may set it */
 	/* This version does nothing with a value other than this one and says so; NULL: it can. */
 	const char *only;
 };

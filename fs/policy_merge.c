@@ -220,7 +220,7 @@ static int apply_one(
 	if (r < 0 || (setting->layer && !layer))
 		return r;
 	if (!key)
-		return enter_layer(&layer->layer, setting);
+		return layer ? enter_layer(&layer->layer, setting) : 0;
 	base = layer ? (char *)&layer->layer : (char *)merge->policy;
 	origin = (layer ? layer->origins : merge->origins) + policy_key_index(key);
 	if (origin->stage == stage && key->store != STORE_LIST) {
@@ -256,29 +256,52 @@ static const struct policy_origin *origin_of(
 	return &origins[policy_key_index(policy_key_find(section, key))];
 }
 
-/* Fills in the role and order that were not given, and checks that the layer has a source. */
-static void finish_layer(struct policy_merge *merge, struct policy_merge_layer *item)
+static void check_role(struct policy_merge *merge, struct policy_merge_layer *item)
 {
 	struct policy_layer *layer = &item->layer;
-	const struct policy_key *role = policy_key_find(SECTION_LAYER, "role");
+	const struct policy_word *word = policy_key_find(SECTION_LAYER, "role")->words;
 
-	if (origin_of(item->origins, SECTION_LAYER, "role")->stage == 0) {
-		const struct policy_word *word = role->words;
-
-		while (word->text && strcmp(word->text, layer->name) != 0)
-			word++;
-		if (word->text)
-			layer->role = (enum layer_role)word->number;
-		else
-			policy_error(merge->errors, layer->file, layer->line,
-				"[layer %s] has no role = compat, tegra, host or extra",
-				layer->name);
-	}
-	if (origin_of(item->origins, SECTION_LAYER, "order")->stage == 0)
-		layer->order = default_orders[layer->role];
-	if (layer->dirs.count == 0 && layer->trees.count == 0 && !layer->under)
+	if (origin_of(item->origins, SECTION_LAYER, "role")->stage)
+		return;
+	while (word->text && strcmp(word->text, layer->name) != 0)
+		word++;
+	if (word->text)
+		layer->role = (enum layer_role)word->number;
+	else
 		policy_error(merge->errors, layer->file, layer->line,
-			"[layer %s] has no source: dir, tree or under = yes", layer->name);
+			"[layer %s] has no role = compat, tegra, host or extra", layer->name);
+}
+
+static bool has_paths(const struct policy_layer *layer)
+{
+	return layer->dirs.count || layer->trees.count;
+}
+
+void policy_merge_check(struct policy_merge *merge)
+{
+	for (size_t i = 0; i < merge->n_layers; i++) {
+		const struct policy_layer *layer = &merge->layers[i]->layer;
+
+		check_role(merge, merge->layers[i]);
+		if (!has_paths(layer) && !layer->under)
+			policy_error(merge->errors, layer->file, layer->line,
+				"[layer %s] has no source: dir, tree or under = yes", layer->name);
+	}
+}
+
+void policy_merge_check_trial(struct policy_merge *trial)
+{
+	for (size_t i = 0; i < trial->n_layers; i++) {
+		const struct policy_merge_layer *item = trial->layers[i];
+		const struct policy_origin *under =
+			origin_of(item->origins, SECTION_LAYER, "under");
+		const struct policy_merge_layer *base = layer_find(trial->known, item->layer.name);
+
+		if (under->stage && !item->layer.under && !has_paths(&item->layer) &&
+			!has_paths(&base->layer))
+			policy_error(trial->errors, under->file, under->line,
+				"[layer %s] has no source left", item->layer.name);
+	}
 }
 
 static void warn_of_later(struct policy_merge *merge)
@@ -333,10 +356,14 @@ int policy_merge_finish(struct policy_merge *merge, struct policy **ret_policy)
 	struct policy *policy = merge->policy;
 	int r;
 
-	for (size_t i = 0; i < merge->n_layers; i++)
-		finish_layer(merge, merge->layers[i]);
 	if (merge->errors->count)
 		return 0;
+	for (size_t i = 0; i < merge->n_layers; i++) {
+		struct policy_merge_layer *item = merge->layers[i];
+
+		if (origin_of(item->origins, SECTION_LAYER, "order")->stage == 0)
+			item->layer.order = default_orders[item->layer.role];
+	}
 	warn_of_later(merge);
 	if (mode->stage) {
 		r = value_set(&policy->compat_mode_from, compat_mode_name(policy->compat_mode),

@@ -37,6 +37,12 @@ void policy_merge_clear(struct policy_merge *merge);
 int policy_merge_apply(
 	struct policy_merge *merge, const struct policy_settings *settings, unsigned stage);
 
-/* Checks the layers, warns of what this version cannot do, and gives the policy its layers in their
- * order. Returns 0 or -ENOMEM; the merge is empty afterwards where the errors are 0. */
+/* Checks that each layer has a role (its name's, if none is given) and a source: the files' own, so
+ * that it does not depend on the profile in force. */
+void policy_merge_check(struct policy_merge *merge);
+/* Checks that a profile's trial leaves each layer a source. */
+void policy_merge_check_trial(struct policy_merge *trial);
+
+/* Warns of what this version cannot do, and gives the policy its layers in their order. Returns 0
+ * or -ENOMEM; the merge is empty afterwards where the errors are 0. */
 int policy_merge_finish(struct policy_merge *merge, struct policy **ret_policy);

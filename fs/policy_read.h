@@ -17,9 +17,9 @@ void policy_error(struct policy_errors *errors, const char *file, unsigned line,
 /* One line of a policy. The strings are those of the ini_file except `layer`. */
 struct policy_setting {
 	const struct policy_key *key; /* NULL: the header of a layer's section */
-	char *layer;		      /* SECTION_LAYER: its name, owned */
-	const char *text;	      /* the value */
-	const char *file;	      /* NULL: built in */
+	char *layer;                  /* SECTION_LAYER: its name, owned */
+	const char *text;             /* the value */
+	const char *file;             /* NULL: built in */
 	unsigned line;
 	unsigned stage; /* which file, from 1 */
 };

@@ -20,25 +20,18 @@ static int refuse(char **ret_why, char *why)
 	return -EINVAL;
 }
 
-/* Each returns 0 with *ret_number or *ret_text set, -EINVAL with *ret_why, or -ENOMEM. */
-
-static int check_word(
-	const struct policy_word *words, const char *text, int *ret_number, char **ret_why)
+/* "'x' is not a, b or c; did you mean 'a'?" */
+static int refuse_word(const struct policy_word *words, const char *text, char **ret_why)
 {
 	struct policy_guess guess = { .word = text };
 	_cleanup_(freep) char *list = strdup("");
 	_cleanup_(freep) char *hint = NULL;
 
-	for (const struct policy_word *word = words; word->text; word++) {
+	for (const struct policy_word *word = words; list && word->text; word++) {
 		const char *join = word == words ? "" : word[1].text ? ", " : " or ";
-		char *longer;
+		char *longer = string_format("%s%s%s", list, join, word->text);
 
-		if (strcmp(word->text, text) == 0) {
-			*ret_number = word->number;
-			return 0;
-		}
 		policy_guess_try(&guess, word->text);
-		longer = list ? string_format("%s%s%s", list, join, word->text) : NULL;
 		free(list);
 		list = longer;
 	}
@@ -46,6 +39,20 @@ static int check_word(
 	if (!list || !hint)
 		return -ENOMEM;
 	return refuse(ret_why, string_format("'%s' is not %s%s", text, list, hint));
+}
+
+/* Each returns 0 with *ret_number or *ret_text set, -EINVAL with *ret_why, or -ENOMEM. */
+
+static int check_word(
+	const struct policy_word *words, const char *text, int *ret_number, char **ret_why)
+{
+	for (const struct policy_word *word = words; word->text; word++) {
+		if (strcmp(word->text, text) == 0) {
+			*ret_number = word->number;
+			return 0;
+		}
+	}
+	return refuse_word(words, text, ret_why);
 }
 
 static int check_integer(const char *text, int *ret_number, char **ret_why)

@@ -7,15 +7,15 @@
 #include "view.h"
 
 enum verdict_code {
-	VERDICT_SERVED,		  /* its bytes are served */
-	VERDICT_ALIAS,		  /* its name is a link to the served file of this SONAME */
-	VERDICT_LOST_ORDER,	  /* an earlier layer has this SONAME (or path) */
-	VERDICT_LOST_VERSION,	  /* another version of this SONAME in the same layer */
+	VERDICT_SERVED,           /* its bytes are served */
+	VERDICT_ALIAS,            /* its name is a link to the served file of this SONAME */
+	VERDICT_LOST_ORDER,       /* an earlier layer has this SONAME (or path) */
+	VERDICT_LOST_VERSION,     /* another version of this SONAME in the same layer */
 	VERDICT_HIDDEN_BY_COMPAT, /* of the CUDA set, which the compat layer gives */
-	VERDICT_COMPAT_OFF,	  /* the decision is off: a compat layer gives nothing */
-	VERDICT_NOT_CUDA_SET,	  /* a compat layer gives only the CUDA set */
-	VERDICT_OTHER_SET,	  /* another directory of the compat layer was chosen */
-	VERDICT_NEVER,		  /* of the libc family by SONAME */
+	VERDICT_COMPAT_OFF,       /* the decision is off: a compat layer gives nothing */
+	VERDICT_NOT_CUDA_SET,     /* a compat layer gives only the CUDA set */
+	VERDICT_OTHER_SET,        /* another directory of the compat layer was chosen */
+	VERDICT_NEVER,            /* of the libc family by SONAME */
 };
 
 /* One per candidate, in the order of the layers, then of their candidates. */

@@ -12,7 +12,7 @@
 /* A root. Shared by reference: sources keep theirs for opening files again. */
 struct rootfs {
 	atomic_uint references;
-	int fd;	      /* O_PATH directory */
+	int fd;       /* O_PATH directory */
 	char *prefix; /* what stands before an inside path to make it the user's: "" for "/" */
 	/* Where absolute links and too many ".." lead: NULL for itself. Only for a directory that
 	 * is not a root of its own (what lies under the mount). A reference. */
@@ -47,9 +47,9 @@ void rootfs_avoid_clear(struct rootfs_avoid *avoid);
 
 /* A path that was walked to its end. */
 struct rootfs_node {
-	int fd;		     /* O_PATH of the final file or directory; -1 */
+	int fd;              /* O_PATH of the final file or directory; -1 */
 	struct rootfs *root; /* where `path` lies: the root, or its outer one; a reference */
-	char *path;	     /* canonical inside root, "/" at first */
+	char *path;          /* canonical inside root, "/" at first */
 	/* Of the final file. Taken without asking a network or FUSE server again: there it may be
 	 * as old as the kernel's cache. */
 	struct stat stat;

@@ -15,9 +15,9 @@ struct scan_cache *scan_cache_free(struct scan_cache *cache);
 struct scan_request {
 	const struct policy *policy;
 	struct rootfs *root;
-	struct rootfs *under;	  /* what the mountpoint showed before the mount; NULL: not known */
-	bool check_trust;	  /* a system mount (DESIGN 3.1) */
-	unsigned timeout_ms;	  /* per layer; DESIGN 4: 5000 */
+	struct rootfs *under;     /* what the mountpoint showed before the mount; NULL: not known */
+	bool check_trust;         /* a system mount (DESIGN 3.1) */
+	unsigned timeout_ms;      /* per layer; DESIGN 4: 5000 */
 	struct scan_cache *cache; /* NULL: none */
 	/* Takes the open descriptor of a scanned regular file; NULL: closed. Called from scan
 	 * threads. Not called for files in a Nix store. */

@@ -27,9 +27,9 @@ static const struct soname_row rows[] = {
 	{ "ld-*", SONAME_NEVER, 0 }, /* glibc: ld-linux-*.so, ld-2.31.so; musl: ld-musl-* */
 	{ "ld64", SONAME_NEVER, 0 }, /* glibc: ppc64, s390x */
 	{ "libBrokenLocale", SONAME_NEVER, 0 }, /* glibc */
-	{ "libEGL", SONAME_ASK, 0 },		/* libglvnd */
+	{ "libEGL", SONAME_ASK, 0 },            /* libglvnd */
 	{ "libEGL_nvidia", SONAME_DRIVER, 0 },
-	{ "libGL", SONAME_ASK, 0 },	   /* libglvnd */
+	{ "libGL", SONAME_ASK, 0 },        /* libglvnd */
 	{ "libGLESv1_CM", SONAME_ASK, 0 }, /* libglvnd */
 	{ "libGLESv1_CM_nvidia", SONAME_DRIVER, 0 },
 	{ "libGLESv2", SONAME_ASK, 0 }, /* libglvnd */
@@ -37,26 +37,26 @@ static const struct soname_row rows[] = {
 	{ "libGLX", SONAME_ASK, 0 }, /* libglvnd */
 	{ "libGLX_nvidia", SONAME_DRIVER, 0 },
 	{ "libGLdispatch", SONAME_ASK, 0 }, /* libglvnd */
-	{ "libOpenGL", SONAME_ASK, 0 },	    /* libglvnd */
+	{ "libOpenGL", SONAME_ASK, 0 },     /* libglvnd */
 	{ "libX11*", SONAME_ASK, 0 },
 	{ "libXau", SONAME_ASK, 0 },
 	{ "libXdmcp", SONAME_ASK, 0 },
 	{ "libXext", SONAME_ASK, 0 },
-	{ "libanl", SONAME_NEVER, 0 },	    /* glibc */
-	{ "libc", SONAME_NEVER, 0 },	    /* glibc */
+	{ "libanl", SONAME_NEVER, 0 },      /* glibc */
+	{ "libc", SONAME_NEVER, 0 },        /* glibc */
 	{ "libc-2.*", SONAME_NEVER, 0 },    /* glibc before 2.34: libc-2.31.so */
 	{ "libc.musl-*", SONAME_NEVER, 0 }, /* musl, Alpine */
 	{ "libcuda", SONAME_DRIVER, IS_CUDA_SET },
 	{ "libcuda_instrumentation", SONAME_DRIVER, 0 },
 	{ "libcudadebugger", SONAME_DRIVER, IS_CUDA_SET },
-	{ "libdl", SONAME_NEVER, 0 },	  /* glibc */
+	{ "libdl", SONAME_NEVER, 0 },     /* glibc */
 	{ "libdl-2.*", SONAME_NEVER, 0 }, /* glibc */
 	{ "libdrm*", SONAME_ASK, 0 },
 	{ "libexpat", SONAME_ASK, 0 },
 	{ "libffi", SONAME_ASK, 0 },
 	{ "libgbm", SONAME_ASK, 0 },
 	{ "libgcc_s", SONAME_ASK, 0 },
-	{ "libm", SONAME_NEVER, 0 },	 /* glibc */
+	{ "libm", SONAME_NEVER, 0 },     /* glibc */
 	{ "libm-2.*", SONAME_NEVER, 0 }, /* glibc */
 	{ "libmvec*", SONAME_NEVER, 0 }, /* glibc */
 	{ "libnvargus*", SONAME_DRIVER, IS_TEGRA },
@@ -130,11 +130,11 @@ static const struct soname_row rows[] = {
 	{ "libpthread-2.*", SONAME_NEVER, 0 }, /* glibc */
 	{ "libresolv", SONAME_NEVER, 0 },      /* glibc */
 	{ "libresolv-2.*", SONAME_NEVER, 0 },  /* glibc */
-	{ "librt", SONAME_NEVER, 0 },	       /* glibc */
+	{ "librt", SONAME_NEVER, 0 },          /* glibc */
 	{ "librt-2.*", SONAME_NEVER, 0 },      /* glibc */
 	{ "libstdc++", SONAME_ASK, 0 },
 	{ "libthread_db", SONAME_NEVER, 0 }, /* glibc */
-	{ "libutil", SONAME_NEVER, 0 },	     /* glibc */
+	{ "libutil", SONAME_NEVER, 0 },      /* glibc */
 	{ "libutil-2.*", SONAME_NEVER, 0 },  /* glibc */
 	{ "libv4l*", SONAME_ASK, 0 },
 	{ "libvdpau_nvidia", SONAME_DRIVER, 0 },

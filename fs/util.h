@@ -9,7 +9,7 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Runs f(&variable) when the variable leaves its scope. */
-#define _cleanup_(f)	      __attribute__((cleanup(f)))
+#define _cleanup_(f)          __attribute__((cleanup(f)))
 #define _printf_(text, first) __attribute__((format(printf, text, first)))
 
 /* Moves a pointer out of a variable that a cleanup would free. */

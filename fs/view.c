@@ -9,7 +9,7 @@
 #include "util.h"
 
 enum {
-	FIRST_COOKIE = 3,	  /* 1 and 2 are "." and ".." */
+	FIRST_COOKIE = 3,         /* 1 and 2 are "." and ".." */
 	LAST_COOKIE = 0x7fffffff, /* what a 32-bit off_t can hold */
 	HASH_RANGE = 0x7fff0000,  /* leaves 65,000 cookies for collisions at the end */
 };

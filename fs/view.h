@@ -21,12 +21,12 @@ struct view_entry {
 	uint32_t cookie;
 	uint32_t ino; /* given by the node table before publish; 0 until then */
 	enum view_kind kind;
-	bool hidden;			  /* reachable by name, not listed */
+	bool hidden;                      /* reachable by name, not listed */
 	struct view_directory *directory; /* VIEW_DIRECTORY: owned */
 	struct source
 		*source; /* VIEW_FILE: whose bytes; VIEW_LINK: the file it leads to; reference */
-	char *target;	 /* VIEW_LINK: the link's text */
-	char *content;	 /* VIEW_CONTENT: owned bytes */
+	char *target;    /* VIEW_LINK: the link's text */
+	char *content;   /* VIEW_CONTENT: owned bytes */
 	size_t content_size;
 	const char *layer; /* the layer's name (owned by the generation's policy); NULL: ours */
 };
@@ -42,7 +42,7 @@ struct view_directory {
 
 struct view {
 	struct view_directory root;
-	char id[37];	  /* the generation's UUID, set by view_identify */
+	char id[37];      /* the generation's UUID, set by view_identify */
 	size_t n_entries; /* without directories */
 };
 

@@ -11,7 +11,7 @@ struct viewdiff_name {
 	enum viewdiff_what what;
 	uint32_t parent;  /* inode number of the directory */
 	uint32_t before;  /* inode number of the old entry, 0: added */
-	uint32_t after;	  /* of the new one, 0: removed */
+	uint32_t after;   /* of the new one, 0: removed */
 	const char *name; /* owned by one of the two views */
 };
 

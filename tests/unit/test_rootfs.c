@@ -131,7 +131,7 @@ static const struct {
 	bool under;
 	int result;
 	const char *canonical; /* inside the root that it lies in */
-	bool outer;	       /* it lies in the outer root */
+	bool outer;            /* it lies in the outer root */
 } walks[] = {
 	{ "/", false, 0, "/" },
 	{ "/usr/lib/libx.so", false, 0, "/usr/lib/libx.so" },

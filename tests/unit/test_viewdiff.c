@@ -46,7 +46,7 @@ static struct view *make(const char *text)
 static const struct {
 	const char *before;
 	const char *after;
-	const char *names;	 /* sorted: what parent before after name */
+	const char *names;       /* sorted: what parent before after name */
 	const char *directories; /* in order */
 } cases[] = {
 	{ "lib/=2 lib/a=3", "lib/=2 lib/a=3", "", "" },

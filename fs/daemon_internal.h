@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* daemon_internal: what the daemon's two halves share: finding its mountpoint (daemon_open.c) and
+ * serving it (daemon.c). Edge. */
+#pragma once
+
+#include "ctl.h"
+#include "daemon.h"
+#include "mount.h"
+#include "names.h"
+#include "reload.h"
+
+struct daemon {
+	struct daemon_options options;
+	bool user;
+	struct names names;
+	struct mountpoint point;
+	struct rootfs *root;
+	struct rootfs *under;
+	struct scan_cache *cache;
+	struct fdpool *pool;
+	struct tree *tree;
+	struct ops ops;
+	struct session *session;
+	struct reload *reload;
+	struct ctl *ctl;
+	struct pipeline_request pipeline;
+	struct diag_list failed; /* findings of the last reload, when it failed */
+	bool reload_failed;
+	int epoll;
+	int signals;
+	int ended; /* eventfd: the connection is gone */
+};

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+#include "explain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "listing.h"
+#include "soname.h"
+
+/* ---- what is asked for ---- */
+
+struct query {
+	const struct generation *generation;
+	const char *name;           /* as given */
+	const char *path;           /* name as a path in the view */
+	bool plain;                 /* without '/' : a file name or a SONAME */
+	struct string_list sonames; /* of what the name leads to: all their candidates are told */
+};
+
+static bool matches_path(const struct query *query, const char *path)
+{
+	return strcmp(path, query->path) == 0 ||
+	       (query->plain && strcmp(path_base(path), query->name) == 0);
+}
+
+static bool matches_source(const struct query *query, const struct source *source)
+{
+	const char *soname = source->elf.soname;
+
+	if (strcmp(source->path, query->name) == 0 || strcmp(source->real_path, query->name) == 0)
+		return true;
+	if (query->plain && strcmp(path_base(source->path), query->name) == 0)
+		return true;
+	return soname && ((query->plain && strcmp(soname, query->name) == 0) ||
+				 string_list_has(&query->sonames, soname));
+}
+
+static int add_soname(struct query *query, const struct source *source)
+{
+	const char *soname = source ? source->elf.soname : NULL;
+
+	if (!soname || string_list_has(&query->sonames, soname))
+		return 0;
+	return string_list_add(&query->sonames, soname);
+}
+
+static int collect_from_view(struct query *query, const struct view_directory *directory)
+{
+	for (size_t i = 0; i < directory->count; i++) {
+		const struct view_entry *entry = &directory->entries[i];
+		_cleanup_(freep) char *path = NULL;
+
+		if (entry->kind == VIEW_DIRECTORY) {
+			int r = collect_from_view(query, entry->directory);
+
+			if (r < 0)
+				return r;
+			continue;
+		}
+		path = string_format("%s/%s", directory->path, entry->name);
+		if (!path)
+			return -ENOMEM;
+		if (matches_path(query, listing_path(query->generation, path)) &&
+			add_soname(query, entry->source) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The SONAMEs that the name leads to, from the view and from the candidates. */
+static int collect(struct query *query)
+{
+	const struct resolution *resolution = query->generation->resolution;
+	int r = collect_from_view(query, &query->generation->view->root);
+
+	for (size_t i = 0; r == 0 && i < resolution->n_verdicts; i++) {
+		const struct candidate *candidate = resolution->verdicts[i].candidate;
+
+		if (matches_path(query, candidate->path) ||
+			matches_source(query, candidate->source))
+			r = add_soname(query, candidate->source);
+	}
+	return r;
+}
+
+/* ---- what is served ---- */
+
+static json_t *needed_json(const struct generation *generation, const char *needed)
+{
+	_cleanup_(freep) char *path = string_format("lib/%s", needed);
+	const struct view_entry *entry;
+	const char *note = "found by the library's own RUNPATH";
+
+	if (!path)
+		return NULL;
+	entry = view_find(generation->view, path);
+	if (entry)
+		return json_pack("{s:o, s:o, s:o, s:n}", "name", jsonhelp_text(needed), "path",
+			jsonhelp_text(path), "layer", jsonhelp_text(entry->layer), "note");
+	if (soname_classify(needed) == SONAME_NEVER)
+		note = "of the C library: the program's own";
+	for (size_t i = 0; i < generation->resolution->n_unresolved; i++)
+		if (strcmp(generation->resolution->unresolved[i].needed, needed) == 0)
+			note = "nothing provides it";
+	return json_pack("{s:o, s:n, s:n, s:s}", "name", jsonhelp_text(needed), "path", "layer",
+		"note", note);
+}
+
+static json_t *needed_list_json(
+	const struct generation *generation, const struct string_list *needed)
+{
+	_cleanup_(jsonhelp_decrefp) json_t *array = json_array();
+
+	for (size_t i = 0; i < needed->count; i++)
+		if (json_array_append_new(array, needed_json(generation, needed->items[i])) < 0)
+			return NULL;
+	return steal_pointer(array);
+}
+
+/* Every name in the directory that leads to the source. */
+static json_t *names_json(const struct generation *generation, const struct verdict *verdict)
+{
+	_cleanup_(jsonhelp_decrefp) json_t *array = json_array();
+	const struct view_directory *directory;
+	_cleanup_(freep) char *parent = strdup(verdict->served);
+	char *slash = parent ? strrchr(parent, '/') : NULL;
+
+	if (!parent)
+		return NULL;
+	*(slash ? slash : parent) = '\0';
+	directory = view_find_directory(generation->view, parent);
+	for (size_t i = 0; directory && i < directory->count; i++)
+		if (directory->entries[i].source == verdict->candidate->source &&
+			json_array_append_new(array, jsonhelp_text(directory->entries[i].name)) < 0)
+			return NULL;
+	return steal_pointer(array);
+}
+
+static json_t *served_json(const struct generation *generation, const struct verdict *verdict)
+{
+	const struct source *source = verdict->candidate->source;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path",
+		jsonhelp_text(verdict->served), "layer",
+		jsonhelp_text(verdict->layer->policy->name), "source",
+		jsonhelp_text(source->real_path), "soname", jsonhelp_text(source->elf.soname),
+		"why", jsonhelp_text(verdict->text), "names", names_json(generation, verdict),
+		"needed", needed_list_json(generation, &source->elf.needed));
+}
+
+static json_t *candidate_json(const struct verdict *verdict)
+{
+	return json_pack("{s:o, s:o, s:o, s:s, s:o, s:o}", "path",
+		jsonhelp_text(verdict->candidate->path), "layer",
+		jsonhelp_text(verdict->layer->policy->name), "source",
+		jsonhelp_text(verdict->candidate->source->real_path), "verdict",
+		verdict_name(verdict->code), "served", jsonhelp_text(verdict->served), "why",
+		jsonhelp_text(verdict->text));
+}
+
+/* Sorts the verdicts that match into the answer's lists. Returns 0 or -ENOMEM. */
+static int add_verdicts(const struct query *query, json_t *served, json_t *aliases, json_t *lost)
+{
+	const struct resolution *resolution = query->generation->resolution;
+
+	for (size_t i = 0; i < resolution->n_verdicts; i++) {
+		const struct verdict *verdict = &resolution->verdicts[i];
+		json_t *array = lost, *item;
+
+		if (!matches_path(query, verdict->candidate->path) &&
+			!matches_source(query, verdict->candidate->source))
+			continue;
+		if (verdict->code == VERDICT_SERVED) {
+			array = served;
+			item = served_json(query->generation, verdict);
+		} else {
+			if (verdict->code == VERDICT_ALIAS)
+				array = aliases;
+			item = candidate_json(verdict);
+		}
+		if (json_array_append_new(array, item) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_rejections(const struct query *query, json_t *rejected)
+{
+	for (size_t i = 0; i < query->generation->n_layers; i++) {
+		const struct layer *layer = query->generation->layers[i];
+
+		for (size_t j = 0; j < layer->n_rejections; j++) {
+			const struct rejection *rejection = &layer->rejections[j];
+
+			if (strcmp(rejection->path, query->name) != 0 &&
+				strcmp(path_base(rejection->path), path_base(query->name)) != 0)
+				continue;
+			if (json_array_append_new(
+				    rejected, json_pack("{s:o, s:o, s:o}", "path",
+						      jsonhelp_text(rejection->path), "reason",
+						      jsonhelp_text(rejection->text), "layer",
+						      jsonhelp_text(layer->policy->name))) < 0)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* ---- in one sentence ---- */
+
+static const char *layer_that_excludes(const struct generation *generation, const char *name)
+{
+	const char *why;
+
+	for (size_t i = 0; i < generation->policy->n_layers; i++) {
+		const struct policy_layer *layer = &generation->policy->layers[i];
+
+		if (soname_classify(name) == SONAME_DRIVER && !layer_wants(layer, name, &why))
+			return layer->name;
+	}
+	return NULL;
+}
+
+/* What is to be said where no layer has the name. */
+static char *absent_summary(const struct generation *generation, const char *name)
+{
+	const char *base = path_base(name);
+	const char *layer;
+
+	switch (soname_classify(base)) {
+	case SONAME_NEVER:
+		return string_format("%s is of the C library: it is never served, even if asked, "
+				     "because every program must have its own",
+			base);
+	case SONAME_ASK:
+		return string_format("%s is served only when asked: write 'include = %s' in the "
+				     "layer that has it",
+			base, base);
+	case SONAME_OTHER:
+		return string_format("nothing known of %s: it is no driver library that gldriverfs "
+				     "knows; if a layer has it, write 'include = %s' there",
+			base, base);
+	case SONAME_DRIVER:
+		break;
+	}
+	layer = layer_that_excludes(generation, base);
+	if (layer)
+		return string_format("%s is not served: an 'exclude' of layer %s hides it from "
+				     "there, and no other layer has it",
+			base, layer);
+	return string_format(
+		"nothing known of %s: no layer has a file of this name or SONAME", base);
+}
+
+static char *make_summary(
+	const struct query *query, const json_t *served, const json_t *lost, const json_t *rejected)
+{
+	const json_t *first = json_array_get(served, 0);
+	const struct view_entry *entry = view_find(query->generation->view, query->path);
+
+	if (first)
+		return string_format("%s comes from layer %s: %s", query->name,
+			jsonhelp_string(first, "layer"), jsonhelp_string(first, "source"));
+	if (entry && entry->kind == VIEW_DIRECTORY)
+		return string_format("%s is a directory of the view", query->path);
+	if (entry)
+		return string_format("%s is made by gldriverfs itself", query->path);
+	first = json_array_get(lost, 0);
+	if (first)
+		return string_format("%s is not served: %s", query->name,
+			jsonhelp_string(first, "why") ? jsonhelp_string(first, "why") : "");
+	first = json_array_get(rejected, 0);
+	if (first)
+		return string_format("%s is not served: %s", query->name,
+			jsonhelp_string(first, "reason") ? jsonhelp_string(first, "reason") : "");
+	return absent_summary(query->generation, query->name);
+}
+
+json_t *explain_name(const struct generation *generation, const char *name)
+{
+	struct query query = { .generation = generation,
+		.name = name,
+		.path = listing_path(generation, name),
+		.plain = strchr(name, '/') == NULL };
+	_cleanup_(jsonhelp_decrefp) json_t *served = json_array();
+	_cleanup_(jsonhelp_decrefp) json_t *aliases = json_array();
+	_cleanup_(jsonhelp_decrefp) json_t *lost = json_array();
+	_cleanup_(jsonhelp_decrefp) json_t *rejected = json_array();
+	_cleanup_(freep) char *summary = NULL;
+	int r = collect(&query);
+
+	if (r == 0)
+		r = add_verdicts(&query, served, aliases, lost);
+	if (r == 0)
+		r = add_rejections(&query, rejected);
+	string_list_clear(&query.sonames);
+	if (r < 0)
+		return NULL;
+	summary = make_summary(&query, served, lost, rejected);
+	if (!summary)
+		return NULL;
+	return json_pack("{s:o, s:b, s:o, s:O, s:O, s:O, s:O}", "name", jsonhelp_text(name),
+		"found", json_array_size(served) > 0, "summary", jsonhelp_text(summary), "served",
+		served, "aliases", aliases, "lost", lost, "rejected", rejected);
+}

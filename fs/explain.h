@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* explain: why one name of the view is what it is, as JSON (DESIGN 7). Core. */
+#pragma once
+
+#include "generation.h"
+#include "jsonhelp.h"
+
+/* Why the name is what it is. name: a path in the view (also below the mountpoint), a host path, a
+ * file name or a SONAME. {name, found, summary, served[], aliases[], lost[], rejected[]}: served
+ * {path, layer, source, soname, why, needed[{name, path, layer, note}], names[]}, lost {path,
+ * layer, source, verdict, why}. NULL without memory. */
+json_t *explain_name(const struct generation *generation, const char *name);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* fdpool: descriptors that pin host files: who has a replaced file open keeps its old bytes (DESIGN
+ * 2). Bounded: under a low RLIMIT_NOFILE the least recently used are closed, those that no program
+ * has seen first, and a file is opened again for a read. Thread-safe. Edge. */
+#pragma once
+
+#include "layer.h"
+
+struct fdpool;
+
+/* Raises RLIMIT_NOFILE to its hard limit. Returns how many descriptors a pool may hold beside what
+ * the process needs for itself, at least 8. */
+size_t fdpool_raise_limit(void);
+
+/* A pool that holds at most `limit` descriptors. NULL without memory. */
+struct fdpool *fdpool_new(size_t limit);
+/* All sources that were offered or acquired must be gone. Accepts NULL, returns NULL. */
+struct fdpool *fdpool_free(struct fdpool *pool);
+
+/* Takes an open descriptor of the source; it is closed where there is one already, or no room. Fits
+ * scan_request.offer: `context` is the pool. */
+void fdpool_offer(void *context, struct source *source, int fd);
+
+/* A descriptor for pread(2) that stays open until fdpool_release: the held one, else the file
+ * opened again and compared with the source's identity. Returns the descriptor; -ESTALE: another
+ * file stands there now; or -errno. The caller holds a reference of the source. */
+int fdpool_acquire(struct fdpool *pool, struct source *source);
+void fdpool_release(struct fdpool *pool, struct source *source, int fd);
+
+/* The kernel may hold the source's file from now on (or has forgotten it): its descriptor is closed
+ * last. Allocates nothing for a source that was offered. */
+void fdpool_reveal(struct fdpool *pool, struct source *source, bool revealed);
+
+struct fdpool_counts {
+	size_t held;
+	size_t limit;
+	size_t unpinned; /* revealed, outside a Nix store, without a descriptor */
+};
+void fdpool_count(struct fdpool *pool, struct fdpool_counts *ret_counts);

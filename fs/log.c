@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <syslog.h>
+
+static enum log_target target = LOG_TO_STDERR;
+
+void log_open(void)
+{
+	if (getenv("JOURNAL_STREAM"))
+		target = LOG_TO_JOURNAL;
+}
+
+void log_to_syslog(void)
+{
+	openlog("gldriverfs", LOG_PID, LOG_DAEMON);
+	target = LOG_TO_SYSLOG;
+}
+
+void log_message(int priority, const char *format, ...)
+{
+	_cleanup_(freep) char *text = NULL;
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (length < 0) {
+		text = NULL;
+		return;
+	}
+	if (target == LOG_TO_SYSLOG)
+		syslog(priority, "%s", text);
+	else if (target == LOG_TO_JOURNAL)
+		fprintf(stderr, "<%d>%s\n", priority, text);
+	else
+		fprintf(stderr, "gldriverfs: %s\n", text);
+}
+
+void log_diags(const struct diag_list *diags)
+{
+	for (size_t i = 0; i < diags->count; i++) {
+		const struct diag *diag = &diags->items[i];
+		_cleanup_(freep) char *text = NULL;
+
+		if (diag->level == DIAG_INFO)
+			continue;
+		text = diag_format(diag);
+		if (text)
+			log_message(diag->level == DIAG_ERROR ? LOG_ERR : LOG_WARNING, "%s", text);
+	}
+}

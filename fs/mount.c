@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "fusermount.h"
+#include "mountinfo.h"
+
+/* Why the last component cannot be covered, in words. Returns -errno. */
+static int refuse(const char *path, int error, struct diag_list *diags)
+{
+	struct stat st;
+
+	if (error == ENOTDIR && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+		diag_add(diags, DIAG_ERROR, NULL, 0,
+			"the mountpoint %s is a link: what it points to would be covered; name the "
+			"directory itself, or replace the link by a directory",
+			path);
+	else if (error == ENOTDIR)
+		diag_add(diags, DIAG_ERROR, NULL, 0, "the mountpoint %s is not a directory", path);
+	else
+		diag_add(
+			diags, DIAG_ERROR, NULL, 0, "the mountpoint %s: %s", path, strerror(error));
+	return -error;
+}
+
+/* The path behind a descriptor. Returns 0 or -errno. */
+static int canonical_path(int fd, char **ret_path)
+{
+	char link[64], path[PATH_MAX];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, sizeof(path) - 1);
+	if (length < 0)
+		return -errno;
+	path[length] = '\0';
+	*ret_path = strdup(path);
+	return *ret_path ? 0 : -ENOMEM;
+}
+
+static int unmount(const char *path, bool lazy)
+{
+	if (umount2(path, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) == 0)
+		return 0;
+	if (errno != EPERM)
+		return -errno;
+	return fusermount_unmount(path, lazy);
+}
+
+/* A mount of ours on the path: live is refused, dead (its daemon was killed) is detached, so that
+ * the directory under it shows again. Returns 0, 1: one was detached, -EBUSY, or -errno. */
+static int clear_dead_mount(const char *path, struct diag_list *diags)
+{
+	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
+	const struct mountinfo_entry *entry;
+	struct statfs fs;
+	int error = mountinfo_read(&info);
+
+	if (error < 0)
+		return error;
+	entry = mountinfo_at(&info, path);
+	if (!entry || !mountinfo_instance(entry))
+		return 0;
+	/* Of all requests this one is never answered from a cache. */
+	if (statfs(path, &fs) == 0 || errno != ENOTCONN) {
+		diag_add(diags, DIAG_ERROR, NULL, 0,
+			"%s is already served by the gldriverfs instance %s", path,
+			mountinfo_instance(entry));
+		return -EBUSY;
+	}
+	error = unmount(path, true);
+	if (error < 0) {
+		diag_add(diags, DIAG_ERROR, NULL, 0,
+			"%s is a dead mount that cannot be detached: %s", path, strerror(-error));
+		return error;
+	}
+	diag_add(diags, DIAG_WARNING, NULL, 0, "%s was a dead mount of an earlier daemon: detached",
+		path);
+	return 1;
+}
+
+/* Lets go of the descriptor and the path. */
+static void mountpoint_release(struct mountpoint *point)
+{
+	closep(&point->fd);
+	free(point->path);
+	point->fd = -1;
+	point->path = NULL;
+}
+
+int mountpoint_open(
+	const char *path, bool make, struct mountpoint *ret_point, struct diag_list *diags)
+{
+	_cleanup_(mountpoint_clear) struct mountpoint point = { .fd = -1 };
+	int cleared;
+
+	if (make)
+		(void)mkdir(path, 0755);
+	do {
+		mountpoint_release(&point);
+		point.fd = open(path, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
+		if (point.fd < 0)
+			return refuse(path, errno, diags);
+		cleared = canonical_path(point.fd, &point.path);
+		if (cleared < 0)
+			return refuse(path, -cleared, diags);
+		cleared = clear_dead_mount(point.path, diags);
+		if (cleared < 0)
+			return cleared;
+	} while (cleared == 1);
+	*ret_point = point;
+	point = (struct mountpoint){ .fd = -1 };
+	return 0;
+}
+
+void mountpoint_clear(struct mountpoint *point)
+{
+	mountpoint_release(point);
+	*point = (struct mountpoint){ .fd = -1 };
+}
+
+/* mount(2) through the descriptor: nobody can put something else at the path in between. Returns
+ * the /dev/fuse descriptor or -errno. */
+static int mount_directly(const struct mountpoint *point, const char *source, bool allow_other)
+{
+	_cleanup_(closep) int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	char target[64], options[160];
+
+	if (fd < 0)
+		return -errno;
+	snprintf(target, sizeof(target), "/proc/self/fd/%d", point->fd);
+	snprintf(options, sizeof(options),
+		"fd=%d,rootmode=40000,user_id=%u,group_id=%u,default_permissions%s", fd, geteuid(),
+		getegid(), allow_other ? ",allow_other" : "");
+	if (mount(source, target, "fuse.gldriverfs", MS_RDONLY | MS_NOSUID | MS_NODEV, options) < 0)
+		return -errno;
+	return steal_fd(&fd);
+}
+
+/* The device of our mount on the mountpoint, 0: none. */
+static dev_t mounted_device(const struct mountpoint *point)
+{
+	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
+	const struct mountinfo_entry *entry;
+
+	if (mountinfo_read(&info) < 0)
+		return 0;
+	entry = mountinfo_at(&info, point->path);
+	return entry && mountinfo_instance(entry) ? entry->device : 0;
+}
+
+int mount_start(
+	struct mountpoint *point, const struct mount_request *request, struct diag_list *diags)
+{
+	_cleanup_(freep) char *source = string_format("gldriverfs:%s", request->name);
+	_cleanup_(freep) char *escaped = NULL;
+	_cleanup_(freep) char *options = NULL;
+	int fd;
+
+	if (!source)
+		return -ENOMEM;
+	fd = mount_directly(point, source, request->allow_other);
+	if (fd == -EPERM || (fd == -EACCES && geteuid() != 0)) {
+		escaped = fusermount_escape(source);
+		options = escaped ? string_format("ro,nosuid,nodev,default_permissions,fsname=%s,"
+						  "subtype=gldriverfs%s",
+					    escaped, request->allow_other ? ",allow_other" : "")
+				  : NULL;
+		if (!options)
+			return -ENOMEM;
+		fd = fusermount_mount(point->path, options, diags);
+		if (fd < 0)
+			return fd;
+	} else if (fd < 0) {
+		diag_add(diags, DIAG_ERROR, NULL, 0, "cannot mount on %s: %s%s", point->path,
+			strerror(-fd),
+			fd == -ENOENT || fd == -ENODEV ? " (is the kernel module fuse loaded?)"
+						       : "");
+		return fd;
+	}
+	point->device = mounted_device(point);
+	return fd;
+}
+
+int mount_stop(struct mountpoint *point, bool *ret_lazy)
+{
+	int error;
+
+	*ret_lazy = false;
+	/* Unmounted from outside, or something else lies on it now: not ours to touch. */
+	if (point->device == 0 || mounted_device(point) != point->device)
+		return 0;
+	error = unmount(point->path, false);
+	if (error == -EBUSY) {
+		*ret_lazy = true;
+		error = unmount(point->path, true);
+	}
+	if (error == 0)
+		point->device = 0;
+	return error;
+}

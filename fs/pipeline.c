@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "pipeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe.h"
+#include "status.h"
+
+static int take_names(struct generation *generation, const struct pipeline_request *request)
+{
+	const char *mountpoint =
+		request->mountpoint ? request->mountpoint : generation->policy->mountpoint;
+
+	generation->name = strdup(request->load.name ? request->load.name : "");
+	if (!generation->name)
+		return -ENOMEM;
+	if (!mountpoint)
+		return 0;
+	generation->mountpoint = strdup(mountpoint);
+	return generation->mountpoint ? 0 : -ENOMEM;
+}
+
+static int load(struct generation *generation, const struct pipeline_request *request)
+{
+	struct load_result loaded = { 0 };
+	int r;
+
+	r = load_policy(&request->load, request->profile, &loaded, &generation->diags);
+	if (r < 0)
+		return r;
+	generation->policy = loaded.policy;
+	generation->files = loaded.files;
+	return take_names(generation, request);
+}
+
+static int scan_layers(struct generation *generation, const struct pipeline_request *request)
+{
+	struct scan_request scan_request = request->scan;
+	int r;
+
+	scan_request.policy = generation->policy;
+	r = scan(&scan_request, &generation->layers, &generation->diags);
+	if (r < 0)
+		return r;
+	generation->n_layers = generation->policy->n_layers;
+	return 0;
+}
+
+static int resolve_layers(struct generation *generation, const struct pipeline_request *request)
+{
+	struct facts probed = { 0 };
+	int r;
+
+	r = probe(request->scan.root, &probed);
+	if (r < 0)
+		return r;
+	r = decide(generation->policy, generation->layers, generation->n_layers, &probed,
+		&generation->decision, &generation->diags);
+	facts_clear(&probed);
+	if (r < 0)
+		return r;
+	return resolve(generation->policy, generation->layers, generation->n_layers,
+		&generation->decision, &generation->resolution, &generation->diags);
+}
+
+/* The tree's own entries (DESIGN 2), and the order of all. */
+static int finish_view(struct generation *generation)
+{
+	struct view *view = generation->resolution->view;
+	int r;
+
+	generation->view = view;
+	generation->status = status_text(generation);
+	if (!generation->status)
+		return -ENOMEM;
+	r = view_add_directory(view, ".gldriverfs", true);
+	if (r < 0)
+		return r;
+	r = view_add_content(
+		view, ".gldriverfs/status.json", generation->status, strlen(generation->status));
+	if (r < 0)
+		return r;
+	return view_finish(view);
+}
+
+static int build(struct generation *generation, const struct pipeline_request *request)
+{
+	int r;
+
+	r = load(generation, request);
+	if (r < 0)
+		return r;
+	r = scan_layers(generation, request);
+	if (r < 0)
+		return r;
+	r = resolve_layers(generation, request);
+	if (r < 0)
+		return r;
+	return finish_view(generation);
+}
+
+int pipeline_run(const struct pipeline_request *request, struct generation **ret_generation,
+	struct diag_list *diags)
+{
+	_cleanup_(generation_unrefp) struct generation *generation = NULL;
+	int r = -ENOMEM;
+
+	generation = calloc(1, sizeof(*generation));
+	if (generation) {
+		atomic_init(&generation->references, 1);
+		r = build(generation, request);
+	}
+	if (r < 0) {
+		if (generation)
+			diag_append(diags, &generation->diags);
+		if (diag_count(diags, DIAG_ERROR) == 0)
+			diag_add(diags, DIAG_ERROR, NULL, 0, "%s", strerror(-r));
+		return r;
+	}
+	*ret_generation = steal_pointer(generation);
+	return 0;
+}

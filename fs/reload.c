@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include "reload.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/queue.h>
+#include <time.h>
+#include <unistd.h>
+
+struct job {
+	bool changes_mode;
+	char mode[8]; /* "": the override's entry is taken out */
+	struct reload_result result;
+	STAILQ_ENTRY(job) link;
+};
+
+STAILQ_HEAD(job_queue, job);
+
+struct reload {
+	struct reload_options options;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wanted;
+	struct job_queue waiting;
+	struct job_queue done;
+	bool stopping;
+	int event; /* eventfd: results are there */
+};
+
+static void job_free(struct job *job)
+{
+	reload_result_clear(&job->result);
+	free(job);
+}
+
+void reload_result_clear(struct reload_result *result)
+{
+	diag_clear(&result->diags);
+	generation_unref(result->generation);
+	*result = (struct reload_result){ 0 };
+}
+
+/* Builds a generation, publishes it, tells the kernel. Returns 0 or -errno with the old generation
+ * standing. */
+static int run_pipeline(struct reload *reload, struct reload_result *result)
+{
+	_cleanup_(generation_unrefp) struct generation *generation = NULL;
+	_cleanup_(tree_change_clear) struct tree_change change = { 0 };
+	int error = pipeline_run(&reload->options.pipeline, &generation, &result->diags);
+
+	if (error < 0)
+		return error;
+	error = tree_publish(reload->options.tree, generation, &change);
+	if (error < 0) {
+		diag_add(&result->diags, DIAG_ERROR, NULL, 0, "cannot publish: %s",
+			strerror(-error));
+		return error;
+	}
+	invalidate(reload->options.session, &change);
+	result->changed = strcmp(change.before->view->id, generation->view->id) != 0;
+	return 0;
+}
+
+static int run_job(struct reload *reload, struct job *job)
+{
+	_cleanup_(override_undo_freep) struct override_undo *undo = NULL;
+	int error;
+
+	if (job->changes_mode) {
+		error = override_write(
+			reload->options.override, job->mode[0] ? job->mode : NULL, &undo);
+		if (error < 0) {
+			diag_add(&job->result.diags, DIAG_ERROR, reload->options.override, 0,
+				"cannot be written: %s", strerror(-error));
+			return error;
+		}
+	}
+	error = run_pipeline(reload, &job->result);
+	if (error < 0 && undo && override_restore(undo) < 0)
+		diag_add(&job->result.diags, DIAG_WARNING, reload->options.override, 0,
+			"could not be put back as it was");
+	return error;
+}
+
+static void *reload_run(void *data)
+{
+	struct reload *reload = data;
+
+	pthread_mutex_lock(&reload->lock);
+	while (!reload->stopping) {
+		struct job *job = STAILQ_FIRST(&reload->waiting);
+
+		if (!job) {
+			pthread_cond_wait(&reload->wanted, &reload->lock);
+			continue;
+		}
+		STAILQ_REMOVE_HEAD(&reload->waiting, link);
+		pthread_mutex_unlock(&reload->lock);
+		job->result.error = run_job(reload, job);
+		job->result.generation = tree_current(reload->options.tree);
+		pthread_mutex_lock(&reload->lock);
+		STAILQ_INSERT_TAIL(&reload->done, job, link);
+		eventfd_write(reload->event, 1);
+	}
+	pthread_mutex_unlock(&reload->lock);
+	return NULL;
+}
+
+int reload_new(const struct reload_options *options, struct reload **ret_reload)
+{
+	struct reload *reload = calloc(1, sizeof(*reload));
+	int error;
+
+	if (!reload)
+		return -ENOMEM;
+	reload->options = *options;
+	STAILQ_INIT(&reload->waiting);
+	STAILQ_INIT(&reload->done);
+	pthread_mutex_init(&reload->lock, NULL);
+	pthread_cond_init(&reload->wanted, NULL);
+	reload->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	error = reload->event < 0 ? errno
+				  : pthread_create(&reload->thread, NULL, reload_run, reload);
+	if (error != 0) {
+		closep(&reload->event);
+		free(reload);
+		return -error;
+	}
+	*ret_reload = reload;
+	return 0;
+}
+
+bool reload_stop(struct reload *reload)
+{
+	struct timespec deadline;
+
+	if (!reload)
+		return true;
+	pthread_mutex_lock(&reload->lock);
+	reload->stopping = true;
+	pthread_cond_signal(&reload->wanted);
+	pthread_mutex_unlock(&reload->lock);
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += 1;
+	return pthread_timedjoin_np(reload->thread, NULL, &deadline) == 0;
+}
+
+struct reload *reload_free(struct reload *reload)
+{
+	struct job *job;
+
+	if (!reload)
+		return NULL;
+	while ((job = STAILQ_FIRST(&reload->waiting))) {
+		STAILQ_REMOVE_HEAD(&reload->waiting, link);
+		job_free(job);
+	}
+	while ((job = STAILQ_FIRST(&reload->done))) {
+		STAILQ_REMOVE_HEAD(&reload->done, link);
+		job_free(job);
+	}
+	close(reload->event);
+	pthread_mutex_destroy(&reload->lock);
+	pthread_cond_destroy(&reload->wanted);
+	free(reload);
+	return NULL;
+}
+
+/* Whether a job that nobody asked for by name waits already. With the lock held. */
+static bool has_anonymous(const struct reload *reload)
+{
+	const struct job *job;
+
+	STAILQ_FOREACH (job, &reload->waiting, link) {
+		if (job->result.client == 0)
+			return true;
+	}
+	return false;
+}
+
+int reload_request(struct reload *reload, uint64_t client, const char *mode)
+{
+	struct job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return -ENOMEM;
+	job->result.client = client;
+	job->changes_mode = mode;
+	if (mode)
+		strncpy(job->mode, mode, sizeof(job->mode) - 1);
+	pthread_mutex_lock(&reload->lock);
+	if (client == 0 && !mode && has_anonymous(reload)) {
+		free(job);
+	} else {
+		STAILQ_INSERT_TAIL(&reload->waiting, job, link);
+		pthread_cond_signal(&reload->wanted);
+	}
+	pthread_mutex_unlock(&reload->lock);
+	return 0;
+}
+
+int reload_fd(const struct reload *reload)
+{
+	return reload->event;
+}
+
+bool reload_take(struct reload *reload, struct reload_result *ret_result)
+{
+	eventfd_t ignored;
+	struct job *job;
+
+	pthread_mutex_lock(&reload->lock);
+	job = STAILQ_FIRST(&reload->done);
+	if (job)
+		STAILQ_REMOVE_HEAD(&reload->done, link);
+	else
+		(void)eventfd_read(reload->event, &ignored);
+	pthread_mutex_unlock(&reload->lock);
+	if (!job)
+		return false;
+	*ret_result = job->result;
+	free(job);
+	return true;
+}

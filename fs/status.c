@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Appends and takes item. Returns false, with the array gone, where item or memory is missing. */
+static bool append(json_t **array, json_t *item)
+{
+	if (*array && json_array_append_new(*array, item) == 0)
+		return true;
+	json_decref(*array);
+	*array = NULL;
+	return false;
+}
+
+static json_t *place_json(const char *file, unsigned line)
+{
+	_cleanup_(freep) char *place = NULL;
+
+	if (!file)
+		return json_null();
+	place = line ? string_format("%s:%u", file, line) : strdup(file);
+	return place ? jsonhelp_text(place) : NULL;
+}
+
+static json_t *diag_json(const struct diag *diag)
+{
+	return json_pack("{s:s, s:o, s:o, s:o}", "level", diag_level_name(diag->level), "file",
+		jsonhelp_text(diag->file), "line",
+		diag->line ? json_integer(diag->line) : json_null(), "text",
+		jsonhelp_text(diag->text));
+}
+
+static bool append_diags(json_t **array, const struct diag_list *diags)
+{
+	for (size_t i = 0; i < diags->count; i++)
+		if (!append(array, diag_json(&diags->items[i])))
+			return false;
+	if (!diags->lost)
+		return true;
+	return append(array, json_pack("{s:s, s:n, s:n, s:s}", "level", "warning", "file", "line",
+				     "text", "findings were lost for want of memory"));
+}
+
+json_t *status_diags_json(const struct diag_list *diags)
+{
+	json_t *array = json_array();
+
+	append_diags(&array, diags);
+	return array;
+}
+
+static json_t *facts_json(const struct facts *facts)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < FACT_COUNT; i++)
+		if (!append(&array, json_pack("{s:s, s:o, s:o}", "name", fact_name(i), "value",
+					    jsonhelp_text(facts->items[i].value), "source",
+					    jsonhelp_text(facts->items[i].source))))
+			return NULL;
+	return array;
+}
+
+static json_t *compat_json(const struct generation *generation)
+{
+	const struct decision *decision = &generation->decision;
+	const struct policy *policy = generation->policy;
+	const struct policy_value *from = &policy->compat_mode_from;
+	const struct layer *layer = decision->layer;
+	const char *directory =
+		layer && decision->set < layer->n_sets ? layer->sets[decision->set].path : NULL;
+
+	return json_pack("{s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "on", decision->on, "mode",
+		compat_mode_name(policy->compat_mode), "mode_from",
+		place_json(from->file, from->line), "layer",
+		jsonhelp_text(layer ? layer->policy->name : NULL), "directory",
+		jsonhelp_text(directory), "rule", jsonhelp_text(decision->rule), "reason",
+		jsonhelp_text(decision->reason), "facts", facts_json(&decision->facts));
+}
+
+static size_t count_served(const struct generation *generation, const struct layer *layer)
+{
+	const struct resolution *resolution = generation->resolution;
+	size_t count = 0;
+
+	for (size_t i = 0; i < resolution->n_verdicts; i++)
+		count += resolution->verdicts[i].layer == layer &&
+			 resolution->verdicts[i].code == VERDICT_SERVED;
+	return count;
+}
+
+static json_t *layer_json(const struct generation *generation, const struct layer *layer)
+{
+	json_t *directories = json_array();
+
+	for (size_t i = 0; i < layer->n_sets; i++)
+		if (!append(&directories,
+			    json_pack("{s:o, s:b, s:o}", "path", jsonhelp_text(layer->sets[i].path),
+				    "present", layer->sets[i].present, "from",
+				    place_json(layer->sets[i].file, layer->sets[i].line))))
+			return NULL;
+	return json_pack("{s:o, s:s, s:i, s:o, s:I}", "name", jsonhelp_text(layer->policy->name),
+		"role", layer_role_name(layer->policy->role), "order", layer->policy->order,
+		"directories", directories, "served", (json_int_t)count_served(generation, layer));
+}
+
+static json_t *layers_json(const struct generation *generation)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < generation->n_layers; i++)
+		if (!append(&array, layer_json(generation, generation->layers[i])))
+			return NULL;
+	return array;
+}
+
+static json_t *rejected_json(const struct generation *generation)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < generation->n_layers; i++) {
+		const struct layer *layer = generation->layers[i];
+
+		for (size_t j = 0; j < layer->n_rejections; j++)
+			if (!append(&array,
+				    json_pack("{s:o, s:o, s:o}", "path",
+					    jsonhelp_text(layer->rejections[j].path), "reason",
+					    jsonhelp_text(layer->rejections[j].text), "layer",
+					    jsonhelp_text(layer->policy->name))))
+				return NULL;
+	}
+	return array;
+}
+
+static json_t *unresolved_json(const struct unresolved *unresolved)
+{
+	_cleanup_(freep) char *text = string_format(
+		"%s is needed by %s and nothing provides it", unresolved->needed, unresolved->by);
+
+	return json_pack("{s:s, s:n, s:n, s:o, s:o, s:o}", "level", "warning", "file", "line",
+		"text", text ? jsonhelp_text(text) : NULL, "needed",
+		jsonhelp_text(unresolved->needed), "by", jsonhelp_text(unresolved->by));
+}
+
+static json_t *problems_json(const struct generation *generation, const struct diag_list *failed)
+{
+	const struct resolution *resolution = generation->resolution;
+	json_t *array = json_array();
+
+	if (failed && !append_diags(&array, failed))
+		return NULL;
+	if (!append_diags(&array, &generation->diags))
+		return NULL;
+	for (size_t i = 0; i < resolution->n_unresolved; i++)
+		if (!append(&array, unresolved_json(&resolution->unresolved[i])))
+			return NULL;
+	return array;
+}
+
+static json_t *files_json(const struct string_list *files)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < files->count; i++)
+		if (!append(&array, jsonhelp_text(files->items[i])))
+			return NULL;
+	return array;
+}
+
+/* What only a running daemon has. Returns 0, or -1 without memory. */
+static int add_runtime(json_t *status, const struct status_runtime *runtime)
+{
+	json_t *requests = json_object();
+
+	for (size_t i = 0; i < runtime->n_requests; i++)
+		if (json_object_set_new(requests, runtime->requests[i].name,
+			    json_integer((json_int_t)runtime->requests[i].value)) < 0) {
+			json_decref(requests);
+			return -1;
+		}
+	if (json_object_set_new(status, "requests", requests) < 0 ||
+		json_object_set_new(status, "pid", json_integer(runtime->pid)) < 0 ||
+		json_object_set_new(status, "keeper_pid", json_null()) < 0 ||
+		json_object_set_new(status, "owner", json_integer(runtime->owner)) < 0 ||
+		json_object_set_new(status, "config", jsonhelp_text(runtime->config)) < 0 ||
+		json_object_set_new(status, "override", jsonhelp_text(runtime->override)) < 0 ||
+		json_object_set_new(
+			status, "unpinned", json_integer((json_int_t)runtime->unpinned)) < 0)
+		return -1;
+	return 0;
+}
+
+json_t *status_json(const struct generation *generation, const struct status_runtime *runtime)
+{
+	_cleanup_(jsonhelp_decrefp) json_t *status =
+		json_pack("{s:s, s:o, s:o, s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "version",
+			GLDRIVERFS_VERSION, "name", jsonhelp_text(generation->name), "mountpoint",
+			jsonhelp_text(generation->mountpoint), "generation", generation->view->id,
+			"entries", (json_int_t)generation->view->n_entries, "present",
+			policy_present_name(generation->policy->present), "files",
+			files_json(&generation->files), "compat", compat_json(generation), "layers",
+			layers_json(generation), "rejected", rejected_json(generation), "problems",
+			problems_json(generation, runtime ? runtime->failed : NULL));
+
+	if (!status || (runtime && add_runtime(status, runtime) < 0))
+		return NULL;
+	return steal_pointer(status);
+}
+
+char *status_text(const struct generation *generation)
+{
+	_cleanup_(jsonhelp_decrefp) json_t *status = status_json(generation, NULL);
+	_cleanup_(freep) char *text = NULL;
+
+	if (!status)
+		return NULL;
+	text = json_dumps(status, JSON_INDENT(2));
+	return text ? string_format("%s\n", text) : NULL;
+}
+
+json_t *status_change_json(const struct generation *generation, bool changed)
+{
+	return json_pack("{s:b, s:b, s:s, s:o, s:o}", "ok", 1, "changed", changed, "generation",
+		generation->view->id, "compat", compat_json(generation), "problems",
+		problems_json(generation, NULL));
+}
+
+json_t *status_error_json(const char *code, const char *text, const struct diag_list *diags)
+{
+	return json_pack("{s:o, s:s, s:o}", "error", jsonhelp_text(text), "code", code, "problems",
+		diags ? status_diags_json(diags) : json_array());
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "tree_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct tree *tree_new(struct fdpool *pool)
+{
+	struct tree *tree = calloc(1, sizeof(*tree));
+
+	if (!tree)
+		return NULL;
+	pthread_mutex_init(&tree->lock, NULL);
+	tree->pool = pool;
+	tree->uid = geteuid();
+	tree->gid = getegid();
+	tree->nodes = nodes_new(pool);
+	if (!tree->nodes)
+		return tree_free(tree);
+	return tree;
+}
+
+struct tree *tree_free(struct tree *tree)
+{
+	if (!tree)
+		return NULL;
+	nodes_free(tree->nodes);
+	generation_unref(tree->current);
+	pthread_mutex_destroy(&tree->lock);
+	free(tree);
+	return NULL;
+}
+
+struct generation *tree_current(struct tree *tree)
+{
+	TREE_LOCK(tree);
+
+	return tree->current ? generation_ref(tree->current) : NULL;
+}
+
+/* Notes the revealed files whose mode or owner the new view shows differently. Returns 0 or
+ * -ENOMEM. */
+static int note_attributes(struct tree *tree, const struct view_directory *directory,
+	struct tree_change *change, size_t *capacity)
+{
+	for (size_t i = 0; i < directory->count; i++) {
+		const struct view_entry *entry = &directory->entries[i];
+		const struct node *node;
+		int error;
+
+		if (entry->kind == VIEW_DIRECTORY) {
+			error = note_attributes(tree, entry->directory, change, capacity);
+			if (error < 0)
+				return error;
+			continue;
+		}
+		node = nodes_find(tree->nodes, entry->ino);
+		if (entry->kind != VIEW_FILE || node->lookups == 0 || !node->source)
+			continue;
+		if (node->source->mode == entry->source->mode &&
+			node->source->uid == entry->source->uid &&
+			node->source->gid == entry->source->gid)
+			continue;
+		if (array_grow(&change->attributes, capacity, change->n_attributes,
+			    sizeof(*change->attributes)) < 0)
+			return -ENOMEM;
+		change->attributes[change->n_attributes++] = node->ino;
+	}
+	return 0;
+}
+
+/* Whether the kernel may have an answer for the name that is not true any more. */
+static bool may_be_stale(struct tree *tree, const struct viewdiff_name *name)
+{
+	const struct node *node;
+
+	if (name->what == VIEWDIFF_ADDED)
+		return true; /* absent names are not remembered */
+	node = nodes_find(tree->nodes, name->before);
+	return node && node->lookups > 0;
+}
+
+/* Leaves in the list the names that must be told to the kernel, and one per directory at least: the
+ * invalidation of a name waits for listings under way in its directory (FUSE.md 2), which that of
+ * the cached listing does not. */
+static void keep_revealed(struct tree *tree, struct viewdiff *diff)
+{
+	size_t kept = 0;
+	uint32_t last_parent = 0;
+
+	for (size_t i = 0; i < diff->n_names; i++) {
+		bool last = i + 1 == diff->n_names ||
+			    diff->names[i + 1].parent != diff->names[i].parent;
+		bool wanted = may_be_stale(tree, &diff->names[i]) ||
+			      (last && diff->names[i].parent != last_parent);
+
+		if (!wanted)
+			continue;
+		last_parent = diff->names[i].parent;
+		diff->names[kept++] = diff->names[i];
+	}
+	diff->n_names = kept;
+}
+
+int tree_publish(struct tree *tree, struct generation *generation, struct tree_change *ret_change)
+{
+	_cleanup_(tree_change_clear) struct tree_change change = { 0 };
+	size_t capacity = 0;
+	struct timespec now;
+	int error;
+	TREE_LOCK(tree);
+
+	error = nodes_assign(tree->nodes, generation->view);
+	if (error < 0)
+		return error;
+	if (tree->current) {
+		error = viewdiff(tree->current->view, generation->view, &change.diff);
+		if (error < 0)
+			return error;
+		error = note_attributes(tree, &generation->view->root, &change, &capacity);
+		if (error < 0)
+			return error;
+	}
+	change.before = steal_pointer(tree->current);
+	change.after = generation_ref(generation);
+	tree->current = generation_ref(generation);
+	nodes_publish(tree->nodes, generation->view);
+	keep_revealed(tree, &change.diff);
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	for (size_t i = 0; i < change.diff.n_directories; i++) {
+		struct node *node = nodes_find(tree->nodes, change.diff.directories[i]);
+
+		if (node)
+			node->mtime = now;
+	}
+	*ret_change = change;
+	change = (struct tree_change){ 0 };
+	return 0;
+}
+
+void tree_change_clear(struct tree_change *change)
+{
+	viewdiff_clear(&change->diff);
+	free(change->attributes);
+	generation_unref(change->before);
+	generation_unref(change->after);
+	*change = (struct tree_change){ 0 };
+}
+
+void tree_count(struct tree *tree, struct tree_counts *ret_counts)
+{
+	TREE_LOCK(tree);
+
+	*ret_counts = (struct tree_counts){ 0 };
+	if (tree->current)
+		ret_counts->entries = tree->current->view->n_entries;
+	nodes_count(tree->nodes, &ret_counts->nodes, &ret_counts->revealed);
+	fdpool_count(tree->pool, &ret_counts->descriptors);
+}

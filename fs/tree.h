@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* tree: the published generation and the node table under one lock: every request is answered from
+ * one generation, and what a request reveals is known before a publish looks for names to
+ * invalidate. Edge. */
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "fdpool.h"
+#include "generation.h"
+#include "viewdiff.h"
+
+struct tree;
+
+struct tree *tree_new(struct fdpool *pool);
+/* Accepts NULL, returns NULL. */
+struct tree *tree_free(struct tree *tree);
+
+/* The published generation as a reference of the caller's; NULL before the first publish. */
+struct generation *tree_current(struct tree *tree);
+
+/* What a publish leaves to be told to the kernel. */
+struct tree_change {
+	struct generation *before; /* a reference; NULL for the first publish */
+	struct generation *after;
+	struct viewdiff diff; /* only the names that the kernel may know; borrows from both */
+	uint64_t *attributes; /* nodes whose owner or mode changed, revealed ones */
+	size_t n_attributes;
+};
+
+/* Makes the generation the published one. Returns 0 and what changed (tree_change_clear), or
+ * -ENOMEM with the old one untouched. */
+int tree_publish(struct tree *tree, struct generation *generation, struct tree_change *ret_change);
+void tree_change_clear(struct tree_change *change);
+
+/* The requests. Each allocates nothing and returns 0 or -errno: -ENOENT for a name or node that is
+ * not there, -ENOTDIR, -EISDIR, -EINVAL. */
+int tree_lookup(struct tree *tree, uint64_t parent, const char *name, struct stat *ret_stat);
+int tree_getattr(struct tree *tree, uint64_t ino, struct stat *ret_stat);
+void tree_forget(struct tree *tree, uint64_t ino, uint64_t count);
+/* Copies the link's text and a NUL into buffer. */
+int tree_readlink(struct tree *tree, uint64_t ino, char *buffer, size_t size);
+
+/* One entry of a listing: false: it does not fit, the listing ends before it. */
+typedef bool (*tree_fill)(void *context, const char *name, const struct stat *stat, off_t next);
+/* Lists from the offset; reveals the entries (not "." and "..") that fill took when `reveal`. */
+int tree_list(
+	struct tree *tree, uint64_t ino, off_t offset, bool reveal, tree_fill fill, void *context);
+
+/* Reads content bytes, or gives the source whose bytes are asked for (a reference, *ret_source).
+ * Returns the number of bytes copied with *ret_source NULL, 0 with a source, or -errno. */
+ssize_t tree_read(struct tree *tree, uint64_t ino, char *buffer, size_t size, off_t offset,
+	struct source **ret_source);
+
+enum tree_xattr { TREE_XATTR_LAYER, TREE_XATTR_SOURCE, TREE_XATTR_GENERATION };
+/* Copies the value without a NUL. Returns its length, -ENODATA, or -ERANGE (size 0 asks for the
+ * length). */
+ssize_t tree_getxattr(
+	struct tree *tree, uint64_t ino, enum tree_xattr which, char *buffer, size_t size);
+
+struct tree_counts {
+	size_t entries; /* of the published view, without directories */
+	size_t nodes;
+	size_t revealed;
+	struct fdpool_counts descriptors;
+};
+void tree_count(struct tree *tree, struct tree_counts *ret_counts);

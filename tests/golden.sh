@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# golden.sh [CASE...] — each tests/golden/CASE has a policy.conf, a make.sh that builds a machine in $ROOT, and in
+# expect.txt everything that `gldriverctl check` says about the two. UPDATE=1 writes expect.txt anew (read the diff).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+ctl=${BUILD:-build/release}/gldriverctl
+work=$(mktemp -d "${T:-${TMPDIR:-/tmp}}/golden.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+export CACHE=$work/cache
+mkdir "$CACHE"
+umask 022
+
+# shellcheck disable=SC2016 # jq's variables
+as_text='
+  def place: if .file then "\(.file)" + (if .line then ":\(.line)" else "" end) + ": " else "" end;
+  (select(.compat) | "compat \(if .compat.on then "on" else "off" end) (\(.compat.rule)): \(.compat.reason)"),
+  (.layers[]? | "layer \(.name) \(.role) \(.order) serves \(.served):" + ([.directories[] | " " + .path + (if .present then "" else " (missing)" end)] | add // "")),
+  (.rejected[]? | "rejected \(.path) (\(.layer)): \(.reason)"),
+  (.problems[]? | "\(.level) \(place)\(.text)"),
+  (.view[]? | select(.type != "directory") | "\(.type) \(.path) " + (if .type == "link" then "-> \(.target)" else "<- \(.layer) \(.source)" end))'
+
+run_case() { # NAME
+  local case=tests/golden/$1 rc=0
+  export ROOT=$work/$1
+  mkdir "$ROOT"
+  bash -euo pipefail -c '. tests/lib/golden.sh; . "$1/make.sh"' - "$case" || { echo "$1: make.sh failed" && return 1; }
+  "$ctl" check --json --root "$ROOT" "$case/policy.conf" >"$work/json" || rc=$?
+  { jq -r "$as_text" "$work/json" | sed "s|$ROOT||g; s|$case/||g" && echo "exit $rc"; } >"$work/got"
+  rm -rf "$ROOT"
+  if [ "${UPDATE:-}" = 1 ]; then
+    cp "$work/got" "$case/expect.txt"
+  else
+    diff -u --label "$case/expect.txt" --label got "$case/expect.txt" "$work/got"
+  fi
+}
+
+failed=0 count=0
+[ $# -gt 0 ] || set -- tests/golden/*/
+for name; do
+  count=$((count + 1))
+  run_case "$(basename "$name")" || failed=$((failed + 1))
+done
+echo "$count golden cases, $failed failed"
+[ $failed = 0 ]

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* storm SECONDS LINK OFF-TARGET ON-TARGET LIMIT-MS COMMAND...: runs COMMAND with "on" and "off" in
+ * turn every 20 ms while 8 processes load libcuda.so.1 and libnvidia-ptxjitcompiler.so.1 in a loop
+ * and compare their tags. A mixed pair is explained only if a toggle was under way or came between
+ * its two opens. After each toggle LINK must lead to its target; the median time to that is held
+ * against the limit. */
+#include <dlfcn.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WORKERS     8
+#define MAX_TOGGLES 10000
+
+struct shared {
+	atomic_bool stop;
+	atomic_ulong toggles; /* odd while one is under way */
+	atomic_ulong loads, failed, mixed, unexplained;
+};
+
+static double now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static const char *tag_of(void *library)
+{
+	const char *(*who)(void) = NULL;
+
+	if (library)
+		*(void **)&who = dlsym(library, "who");
+	return who ? who() : NULL;
+}
+
+static int work(struct shared *shared)
+{
+	while (!atomic_load(&shared->stop)) {
+		unsigned long before = atomic_load(&shared->toggles);
+		void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+		void *jit = dlopen("libnvidia-ptxjitcompiler.so.1", RTLD_NOW | RTLD_LOCAL);
+		unsigned long after = atomic_load(&shared->toggles);
+		const char *a = tag_of(cuda), *b = tag_of(jit);
+
+		atomic_fetch_add(&shared->loads, 1);
+		if (!a || !b) {
+			const char *why = dlerror();
+
+			fprintf(stderr, "load failed: %s\n", why ? why : "no who()");
+			atomic_fetch_add(&shared->failed, 1);
+		} else if (strcmp(a, b) != 0) {
+			atomic_fetch_add(&shared->mixed, 1);
+			if (before == after && before % 2 == 0)
+				atomic_fetch_add(&shared->unexplained, 1);
+		}
+		if (cuda)
+			dlclose(cuda);
+		if (jit)
+			dlclose(jit);
+	}
+	return 0;
+}
+
+static int toggle(char **command, const char *mode)
+{
+	char *arguments[32];
+	size_t count = 0;
+	pid_t pid;
+	int status;
+
+	while (command[count] && count < 30) {
+		arguments[count] = command[count];
+		count++;
+	}
+	arguments[count++] = (char *)mode;
+	arguments[count] = NULL;
+	if (posix_spawn(&pid, arguments[0], NULL, NULL, arguments, environ) != 0 ||
+		waitpid(pid, &status, 0) != pid)
+		return -1;
+	return status;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double difference = *(const double *)a - *(const double *)b;
+
+	return difference < 0 ? -1 : difference > 0;
+}
+
+/* Returns how many toggles were done, or -1 after one that failed. */
+static int toggle_for(struct shared *shared, double seconds, char **argv, double *times)
+{
+	double end = now_ms() + seconds * 1e3;
+	int count = 0;
+
+	while (now_ms() < end && count < MAX_TOGGLES) {
+		const char *want = argv[count % 2 ? 3 : 4];
+		char target[4096] = "";
+		double start = now_ms();
+		struct timespec rest;
+		int status;
+
+		atomic_fetch_add(&shared->toggles, 1);
+		status = toggle(argv + 6, count % 2 ? "off" : "on");
+		atomic_fetch_add(&shared->toggles, 1);
+		if (status != 0 || readlink(argv[2], target, sizeof(target) - 1) < 0 ||
+			strcmp(target, want) != 0) {
+			fprintf(stderr, "toggle %d: status %x, target '%s' instead of '%s'\n",
+				count, (unsigned)status, target, want);
+			return -1;
+		}
+		times[count++] = now_ms() - start;
+		rest = (struct timespec){ .tv_nsec = 20000000 };
+		if (times[count - 1] < 20)
+			rest.tv_nsec -= (long)(times[count - 1] * 1e6);
+		else
+			rest.tv_nsec = 0;
+		nanosleep(&rest, NULL);
+	}
+	return count;
+}
+
+int main(int argc, char **argv)
+{
+	static double times[MAX_TOGGLES];
+	struct shared *shared = mmap(
+		NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int crashed = 0, count;
+	bool good;
+
+	if (argc < 7 || shared == MAP_FAILED)
+		return 2;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (int i = 0; i < WORKERS; i++)
+		if (fork() == 0)
+			_exit(work(shared));
+	count = toggle_for(shared, atof(argv[1]), argv, times);
+	atomic_store(&shared->stop, true);
+	for (int i = 0; i < WORKERS; i++) {
+		int status;
+
+		if (wait(&status) < 0 || status != 0)
+			crashed++;
+	}
+	if (count <= 0)
+		return 1;
+	qsort(times, (size_t)count, sizeof(times[0]), compare);
+	printf("%d toggles, command to new target visible: median %.1f ms, highest %.1f ms\n",
+		count, times[count / 2], times[count - 1]);
+	printf("%lu pairs loaded: %lu failed, %d crashed, %lu mixed (a toggle fell between the "
+	       "two opens), %lu mixed without one\n",
+		shared->loads, shared->failed, crashed, shared->mixed - shared->unexplained,
+		shared->unexplained);
+	good = shared->failed == 0 && crashed == 0 && shared->unexplained == 0 &&
+	       shared->loads > 100;
+	if (times[count / 2] > atof(argv[5])) {
+		printf("the median is over %s ms\n", argv[5]);
+		good = false;
+	}
+	return good ? 0 : 1;
+}

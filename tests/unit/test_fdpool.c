@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "../compat/cmocka.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "../proto/world.h"
+#include "fdpool.h"
+
+#define LIMIT   4
+#define SOURCES 10
+
+static struct fdpool_counts counts_of(struct fdpool *pool)
+{
+	struct fdpool_counts counts;
+
+	fdpool_count(pool, &counts);
+	return counts;
+}
+
+static void expect_bytes(struct fdpool *pool, struct source *source, const char *expected)
+{
+	int fd = fdpool_acquire(pool, source);
+	char bytes[32] = { 0 };
+
+	assert_true(fd >= 0);
+	assert_true(pread(fd, bytes, sizeof(bytes) - 1, 0) >= 0);
+	assert_string_equal(bytes, expected);
+	fdpool_release(pool, source, fd);
+}
+
+/* More files than descriptors: all are readable, the bound holds, the seen ones stay. */
+static void test_bound(void **state)
+{
+	char *directory = world_directory();
+	struct fdpool *pool = fdpool_new(LIMIT);
+	struct source *sources[SOURCES];
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < SOURCES; i++) {
+		snprintf(name, sizeof(name), "file%d", i);
+		sources[i] = world_source(directory, name, name, pool);
+		if (i < 2)
+			fdpool_reveal(pool, sources[i], true);
+		assert_true(counts_of(pool).held <= LIMIT);
+	}
+	assert_int_equal(counts_of(pool).held, LIMIT);
+	assert_int_equal(counts_of(pool).unpinned, 0); /* the two that are revealed were kept */
+	for (int round = 0; round < 2; round++)
+		for (int i = 0; i < SOURCES; i++) {
+			snprintf(name, sizeof(name), "file%d", i);
+			expect_bytes(pool, sources[i], name);
+			assert_true(counts_of(pool).held <= LIMIT);
+		}
+	for (int i = 0; i < SOURCES; i++)
+		fdpool_reveal(pool, sources[i], true);
+	assert_int_equal(counts_of(pool).unpinned, SOURCES - LIMIT);
+	for (int i = 0; i < SOURCES; i++)
+		source_unref(sources[i]);
+	assert_int_equal(counts_of(pool).held, 0);
+	assert_int_equal(counts_of(pool).unpinned, 0);
+	fdpool_free(pool);
+	world_remove(directory);
+}
+
+/* A file without a descriptor that has another content now is not read. */
+static void test_stale(void **state)
+{
+	char *directory = world_directory();
+	struct fdpool *pool = fdpool_new(LIMIT);
+	struct source *old = world_source(directory, "file", "old", NULL);
+	struct source *new = world_source(directory, "file", "newer", pool);
+
+	(void)state;
+	assert_int_equal(fdpool_acquire(pool, old), -ESTALE);
+	expect_bytes(pool, new, "newer");
+	source_unref(old);
+	source_unref(new);
+	old = world_source(directory, "gone", "x", NULL);
+	{
+		_cleanup_(freep) char *path = string_format("%s/gone", directory);
+
+		assert_int_equal(unlink(path), 0);
+	}
+	assert_int_equal(fdpool_acquire(pool, old), -ESTALE);
+	source_unref(old);
+	fdpool_free(pool);
+	world_remove(directory);
+}
+
+/* In use, a descriptor is not taken away. */
+static void test_in_use(void **state)
+{
+	char *directory = world_directory();
+	struct fdpool *pool = fdpool_new(1);
+	struct source *first = world_source(directory, "first", "first", pool);
+	struct source *second = world_source(directory, "second", "second", pool);
+	int fd = fdpool_acquire(pool, first);
+	char bytes[8] = { 0 };
+
+	(void)state;
+	assert_true(fd >= 0);
+	expect_bytes(pool, second, "second");
+	assert_int_equal(pread(fd, bytes, 5, 0), 5);
+	assert_string_equal(bytes, "first");
+	fdpool_release(pool, first, fd);
+	assert_int_equal(counts_of(pool).held, 1);
+	source_unref(first);
+	source_unref(second);
+	fdpool_free(pool);
+	world_remove(directory);
+}
+
+static void test_raise_limit(void **state)
+{
+	struct rlimit limit;
+	size_t room = fdpool_raise_limit();
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(limit.rlim_cur, limit.rlim_max);
+	assert_true(room >= 8 && room < limit.rlim_max);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_in_use),
+		cmocka_unit_test(test_raise_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

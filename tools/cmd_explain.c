@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "client.h"
+#include "report.h"
+#include "table.h"
+
+static void put_field(const json_t *object, const char *key, const char *before, const char *after)
+{
+	fputs(before, stdout);
+	table_put(jsonhelp_string(object, key));
+	fputs(after, stdout);
+}
+
+static void print_served(const json_t *served)
+{
+	const json_t *item, *needed, *name;
+	size_t i, j;
+
+	json_array_foreach(served, i, item)
+	{
+		put_field(item, "path", "", "");
+		put_field(item, "source", " is ", "");
+		put_field(item, "layer", " (layer ", ")\n");
+		put_field(item, "why", "  why: ", "\n");
+		fputs("  names:", stdout);
+		json_array_foreach(json_object_get(item, "names"), j, name)
+		{
+			putchar(' ');
+			table_put(json_string_value(name));
+		}
+		putchar('\n');
+		json_array_foreach(json_object_get(item, "needed"), j, needed)
+		{
+			const char *path = jsonhelp_string(needed, "path");
+
+			put_field(needed, "name", "  needs ", ": ");
+			table_put(path ? path : jsonhelp_string(needed, "note"));
+			put_field(needed, "layer", path ? " (layer " : "", path ? ")\n" : "\n");
+		}
+	}
+}
+
+static void print_lost(const json_t *lost)
+{
+	const json_t *item;
+	size_t i;
+
+	if (json_array_size(lost) > 0)
+		puts("Not served:");
+	json_array_foreach(lost, i, item)
+	{
+		put_field(item, "source", "  ", "");
+		put_field(item, "layer", " (layer ", "): ");
+		put_field(item, "why", "", "\n");
+	}
+}
+
+int cmd_explain(const struct tool *tool, int argc, char **argv)
+{
+	_cleanup_(jsonhelp_decrefp) json_t *reply = NULL;
+	json_t *request =
+		json_pack("{s:s, s:o}", "verb", "explain", "name", jsonhelp_text(argv[1]));
+	int code = client_ask(tool, request, false, &reply);
+
+	(void)argc;
+	if (code != TOOL_DONE)
+		return code;
+	code = json_is_true(json_object_get(reply, "found")) ? TOOL_DONE : TOOL_NO;
+	if (tool->json)
+		return tool_print_json(reply, code);
+	put_field(reply, "summary", "", "\n");
+	print_served(json_object_get(reply, "served"));
+	print_lost(json_object_get(reply, "lost"));
+	report_rejected(json_object_get(reply, "rejected"));
+	return code;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "report.h"
+
+#include <string.h>
+
+#include "table.h"
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = jsonhelp_string(object, key);
+
+	return text ? text : "";
+}
+
+static void report_facts(const json_t *facts)
+{
+	struct table table = { .columns = 3 };
+	size_t i;
+	const json_t *fact;
+
+	json_array_foreach(facts, i, fact)
+	{
+		const char *value = jsonhelp_string(fact, "value");
+
+		table_add(&table, text_of(fact, "name"));
+		table_add(&table, value ? value : "unknown");
+		table_add(&table, text_of(fact, "source"));
+	}
+	table_print(&table, 2);
+	table_clear(&table);
+}
+
+void report_compat(const struct tool *tool, const json_t *compat)
+{
+	bool on = json_is_true(json_object_get(compat, "on"));
+	const char *from = jsonhelp_string(compat, "mode_from");
+	const char *directory = jsonhelp_string(compat, "directory");
+
+	fputs("compat ", stdout);
+	table_put_coloured(tool->colour, on ? COLOUR_GREEN : COLOUR_YELLOW, on ? "on" : "off");
+	printf(" (mode %s", text_of(compat, "mode"));
+	if (from)
+		printf(", from %s", from);
+	printf("; rule %s): ", text_of(compat, "rule"));
+	table_put(text_of(compat, "reason"));
+	putchar('\n');
+	if (directory) {
+		printf("  %s ", on ? "used:" : "not used:");
+		table_put(directory);
+		printf(" (layer %s)\n", text_of(compat, "layer"));
+	}
+	report_facts(json_object_get(compat, "facts"));
+}
+
+void report_layers(const json_t *layers)
+{
+	struct table table = { .columns = 5 };
+	size_t i, j;
+	const json_t *layer, *directory;
+
+	table_add(&table, "LAYER");
+	table_add(&table, "ROLE");
+	table_add(&table, "ORDER");
+	table_add(&table, "SERVED");
+	table_add(&table, "DIRECTORY");
+	json_array_foreach(layers, i, layer)
+	{
+		const json_t *directories = json_object_get(layer, "directories");
+		_cleanup_(freep) char *order = string_format("%" JSON_INTEGER_FORMAT,
+			json_integer_value(json_object_get(layer, "order")));
+		_cleanup_(freep) char *served = string_format("%" JSON_INTEGER_FORMAT,
+			json_integer_value(json_object_get(layer, "served")));
+
+		json_array_foreach(directories, j, directory)
+		{
+			bool present = json_is_true(json_object_get(directory, "present"));
+			_cleanup_(freep) char *place = string_format(
+				"%s%s", text_of(directory, "path"), present ? "" : " (missing)");
+
+			table_add(&table, j == 0 ? text_of(layer, "name") : "");
+			table_add(&table, j == 0 ? text_of(layer, "role") : "");
+			table_add(&table, j == 0 ? order : "");
+			table_add(&table, j == 0 ? served : "");
+			table_add(&table, place);
+		}
+		if (json_array_size(directories) > 0)
+			continue;
+		table_add(&table, text_of(layer, "name"));
+		table_add(&table, text_of(layer, "role"));
+		table_add(&table, order);
+		table_add(&table, served);
+		table_add(&table, NULL);
+	}
+	table_print(&table, 0);
+	table_clear(&table);
+}
+
+void report_rejected(const json_t *rejected)
+{
+	size_t i;
+	const json_t *item;
+
+	if (json_array_size(rejected) > 0)
+		puts("Rejected files:");
+	json_array_foreach(rejected, i, item)
+	{
+		fputs("  ", stdout);
+		table_put(text_of(item, "path"));
+		printf(" (layer %s): ", text_of(item, "layer"));
+		table_put(text_of(item, "reason"));
+		putchar('\n');
+	}
+}
+
+static void report_problem(FILE *out, bool colour, const json_t *problem)
+{
+	const char *level = text_of(problem, "level");
+	const char *file = jsonhelp_string(problem, "file");
+	json_int_t line = json_integer_value(json_object_get(problem, "line"));
+
+	if (file && line)
+		fprintf(out, "%s:%" JSON_INTEGER_FORMAT ": ", file, line);
+	else if (file)
+		fprintf(out, "%s: ", file);
+	if (colour && strcmp(level, "error") == 0)
+		fprintf(out, "\033[%dm%s\033[0m", COLOUR_RED, level);
+	else if (colour && strcmp(level, "warning") == 0)
+		fprintf(out, "\033[%dm%s\033[0m", COLOUR_YELLOW, level);
+	else
+		fputs(level, out);
+	fputs(": ", out);
+	for (const char *c = text_of(problem, "text"); *c; c++)
+		fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, out);
+	fputc('\n', out);
+}
+
+void report_problems_to(FILE *out, bool colour, const json_t *problems)
+{
+	static const char *const levels[] = { "error", "warning", "info" };
+	const json_t *problem;
+	size_t i;
+
+	for (size_t level = 0; level < ARRAY_SIZE(levels); level++) {
+		json_array_foreach(problems, i, problem)
+		{
+			if (strcmp(text_of(problem, "level"), levels[level]) == 0)
+				report_problem(out, colour, problem);
+		}
+	}
+}
+
+void report_problems(const struct tool *tool, const json_t *problems)
+{
+	report_problems_to(stdout, tool->colour, problems);
+}
+
+enum tool_exit report_exit(const struct tool *tool, const json_t *problems)
+{
+	const json_t *problem;
+	size_t i;
+
+	json_array_foreach(problems, i, problem)
+	{
+		const char *level = text_of(problem, "level");
+
+		if (strcmp(level, "error") == 0 || (tool->strict && strcmp(level, "warning") == 0))
+			return TOOL_NO;
+	}
+	return TOOL_DONE;
+}
+
+const char *report_generation(const json_t *object)
+{
+	return text_of(object, "generation");
+}
