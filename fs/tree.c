@@ -17,7 +17,8 @@ struct tree *tree_new(struct fdpool *pool)
 	tree->uid = geteuid();
 	tree->gid = getegid();
 	tree->nodes = nodes_new(pool);
-	if (!tree->nodes)
+	tree->stale = stale_new();
+	if (!tree->nodes || !tree->stale)
 		return tree_free(tree);
 	return tree;
 }
@@ -27,6 +28,7 @@ struct tree *tree_free(struct tree *tree)
 	if (!tree)
 		return NULL;
 	nodes_free(tree->nodes);
+	stale_free(tree->stale);
 	generation_unref(tree->current);
 	pthread_mutex_destroy(&tree->lock);
 	free(tree);
@@ -82,26 +84,46 @@ static bool may_be_stale(struct tree *tree, const struct viewdiff_name *name)
 	return node && node->lookups > 0;
 }
 
-/* Leaves in the list the names that must be told to the kernel, and one per directory at least: the
- * invalidation of a name waits for listings under way in its directory (FUSE.md 2), which that of
- * the cached listing does not. */
+/* New names first: a link that leads to one may be followed as soon as it is seen. Then what leads
+ * elsewhere now, then what nothing leads to any more. */
+static int in_order_of_telling(const void *a, const void *b)
+{
+	static const int order[] = {
+		[VIEWDIFF_ADDED] = 0, [VIEWDIFF_CHANGED] = 1, [VIEWDIFF_REMOVED] = 2
+	};
+	const struct viewdiff_name *first = a, *second = b;
+
+	if (first->what != second->what)
+		return order[first->what] - order[second->what];
+	if (first->parent != second->parent)
+		return first->parent < second->parent ? -1 : 1;
+	return strcmp(first->name, second->name);
+}
+
+/* Leaves in the list the names that must be told to the kernel, and the last of each directory in
+ * any case: the invalidation of a name waits for listings under way in its directory (FUSE.md 2),
+ * which that of the cached listing does not. */
 static void keep_revealed(struct tree *tree, struct viewdiff *diff)
 {
 	size_t kept = 0;
-	uint32_t last_parent = 0;
 
 	for (size_t i = 0; i < diff->n_names; i++) {
 		bool last = i + 1 == diff->n_names ||
 			    diff->names[i + 1].parent != diff->names[i].parent;
-		bool wanted = may_be_stale(tree, &diff->names[i]) ||
-			      (last && diff->names[i].parent != last_parent);
 
-		if (!wanted)
-			continue;
-		last_parent = diff->names[i].parent;
-		diff->names[kept++] = diff->names[i];
+		if (last || may_be_stale(tree, &diff->names[i]))
+			diff->names[kept++] = diff->names[i];
 	}
 	diff->n_names = kept;
+	qsort(diff->names, kept, sizeof(*diff->names), in_order_of_telling);
+}
+
+static void note_removed(struct tree *tree, const struct viewdiff *diff)
+{
+	for (size_t i = 0; i < diff->n_names; i++)
+		if (diff->names[i].what == VIEWDIFF_REMOVED)
+			stale_note(tree->stale, diff->names[i].parent, diff->names[i].name,
+				diff->names[i].before);
 }
 
 int tree_publish(struct tree *tree, struct generation *generation, struct tree_change *ret_change)
@@ -127,6 +149,7 @@ int tree_publish(struct tree *tree, struct generation *generation, struct tree_c
 	change.after = generation_ref(generation);
 	tree->current = generation_ref(generation);
 	nodes_publish(tree->nodes, generation->view);
+	note_removed(tree, &change.diff);
 	keep_revealed(tree, &change.diff);
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	for (size_t i = 0; i < change.diff.n_directories; i++) {

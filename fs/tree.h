@@ -36,7 +36,10 @@ void tree_change_clear(struct tree_change *change);
 
 /* The requests. Each allocates nothing and returns 0 or -errno: -ENOENT for a name or node that is
  * not there, -ENOTDIR, -EISDIR, -EINVAL. */
-int tree_lookup(struct tree *tree, uint64_t parent, const char *name, struct stat *ret_stat);
+/* `thread` asks, 0: not known. -ESTALE: it must walk its path again (module `stale`). *ret_keep:
+ * the answer may be remembered. */
+int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thread,
+	struct stat *ret_stat, bool *ret_keep);
 int tree_getattr(struct tree *tree, uint64_t ino, struct stat *ret_stat);
 void tree_forget(struct tree *tree, uint64_t ino, uint64_t count);
 /* Copies the link's text and a NUL into buffer. */
