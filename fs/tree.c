@@ -115,7 +115,8 @@ static void keep_revealed(struct tree *tree, struct viewdiff *diff)
 			diff->names[kept++] = diff->names[i];
 	}
 	diff->n_names = kept;
-	qsort(diff->names, kept, sizeof(*diff->names), in_order_of_telling);
+	if (kept > 1)
+		qsort(diff->names, kept, sizeof(*diff->names), in_order_of_telling);
 }
 
 static void note_removed(struct tree *tree, const struct viewdiff *diff)
