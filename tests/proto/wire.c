@@ -32,7 +32,7 @@ void wire_start(struct wire *wire, struct ops *ops)
 	assert_int_equal(session_new(sockets[1], ops, on_ended, NULL, &wire->session), 0);
 	assert_int_equal(session_start(wire->session), 0);
 	assert_int_equal(wire_ask(wire, FUSE_INIT, 0, &init, sizeof(init), NULL, 0, &reply), 0);
-	assert_true(reply.init.flags & FUSE_CACHE_SYMLINKS);
+	assert_true(!(reply.init.flags & FUSE_CACHE_SYMLINKS) == ops->no_cache);
 	assert_true(reply.init.flags & FUSE_DO_READDIRPLUS);
 	assert_false(reply.init.flags & FUSE_READDIRPLUS_AUTO);
 	/* 128 KiB in one READ. */
