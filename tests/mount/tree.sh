@@ -34,7 +34,7 @@ for present in auto file symlink; do
   start_daemon
   whole
   cmp "$MNT/lib/libcuda.so.1" "$tree/lib/libcuda.so.535.1"
-  expect_has "$(ctl --json status | jq -c .problems)" libnvrm_gpu.so
+  expect_has "$(json_status | jq -c .problems)" libnvrm_gpu.so
   ctl compat on
   whole
   cmp "$MNT/lib/libcuda.so.1" "$COMPAT/libcuda.so.550.1"

@@ -47,6 +47,6 @@ for present in auto file symlink; do
   ctl compat auto
   expect_view 12020 "$compat"
   expect_same "$(daemon_pid)" "$pid"
-  expect_same "$(ctl --json status | jq -c '[.problems[] | select(.level == "error")]')" "[]"
+  expect_same "$(json_status | jq -c '[.problems[] | select(.level == "error")]')" "[]"
   stop_daemon
 done
