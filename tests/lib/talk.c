@@ -29,9 +29,11 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
-	for (int i = 0; i < atoi(argv[2]); i++)
-		if (write(connect_to(argv[1]), "{\"v\":", 5) != 5)
+	for (int i = 0; i < atoi(argv[2]); i++) {
+		fd = connect_to(argv[1]);
+		if (write(fd, "{\"v\":", 5) != 5)
 			return 1;
+	}
 	fd = connect_to(argv[1]);
 	size = read(STDIN_FILENO, bytes, sizeof(bytes));
 	if (size <= 0 || write(fd, bytes, (size_t)size) != size)
