@@ -157,10 +157,8 @@ static int say_served(const struct resolve_job *job, const struct resolve_group 
 	if (group->kept)
 		return resolve_say(item, VERDICT_SERVED, served,
 			"compat is on, but another library of the host needs %s", group->key);
-	if (group->n_items > group->n_own)
-		return resolve_say(item, VERDICT_SERVED, served,
-			"layer %s comes first of those that have %s", layer, what);
-	return resolve_say(item, VERDICT_SERVED, served, "only layer %s has %s", layer, what);
+	return resolve_say(
+		item, VERDICT_SERVED, served, "layer %s is the first to give %s", layer, what);
 }
 
 /* A name of the group beside its file's: a link, or nothing where another group has it. */

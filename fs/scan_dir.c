@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scan: which names of a directory of mixed content and of a tree are looked at. */
+#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -95,7 +96,7 @@ static int scan_plugins(const struct scan_place *place, size_t i)
 	int result = scan_list(place->directory, &names);
 
 	if (result < 0)
-		return result == -ENOMEM ? result : 0;
+		return scan_is_shortage(result) ? result : 0;
 	for (size_t n = 0; result == 0 && n < names.count; n++) {
 		const char *name = names.items[n].name;
 
@@ -119,13 +120,18 @@ static void below_clear(struct below *below)
 	free(below->into);
 }
 
-/* Returns 1, 0 where there is none, or -ENOMEM; *ret_below is to be cleared in every case. */
+/* Returns 1, 0 where there is none, or a shortage's -errno; *ret_below is to be cleared in every
+ * case. */
 static int find_below(const struct scan_place *place, const char *name, struct below *ret_below)
 {
+	struct scan_name entry = { (char *)name, DT_UNKNOWN };
+	_cleanup_(freep) char *link = NULL;
+	int result;
+
 	*ret_below = (struct below){ .place = *place, .node.fd = -1 };
-	if (rootfs_walk_at(place->directory, name, &place->job->avoid, &ret_below->node) < 0 ||
-		!S_ISDIR(ret_below->node.stat.st_mode))
-		return 0;
+	result = scan_walk_name(place, &entry, &ret_below->node, &link);
+	if (result <= 0 || !S_ISDIR(ret_below->node.stat.st_mode))
+		return result < 0 ? result : 0;
 	ret_below->shown = string_format("%s/%s", place->shown, name);
 	ret_below->into = string_format("%s%s%s", place->into, *place->into ? "/" : "", name);
 	ret_below->place.directory = &ret_below->node;
@@ -210,7 +216,7 @@ static int scan_branch(const struct scan_place *place, const struct ancestor *ab
 	_cleanup_(scan_names_clear) struct scan_names names = { 0 };
 	int result = scan_list(place->directory, &names);
 
-	if (result < 0 && result != -ENOMEM)
+	if (result < 0 && !scan_is_shortage(result))
 		return layer_add_rejection(place->job->layer, place->shown,
 			"the directory cannot be read: %s", strerror(-result));
 	for (size_t i = 0; result == 0 && i < names.count; i++) {

@@ -47,6 +47,9 @@ void scan_job_run(struct scan_job *job);
 /* All places of the policy's layer as absent ones. Returns 0 or -ENOMEM. */
 int scan_add_absent(struct layer *layer, const struct policy_layer *policy);
 
+/* The machine's want of memory or descriptors: no verdict on a file, the scan fails. */
+bool scan_is_shortage(int error);
+
 /* What a name must hold to become a candidate. */
 enum scan_expect {
 	EXPECT_ANYTHING,
@@ -81,10 +84,10 @@ int scan_list(const struct rootfs_node *directory, struct scan_names *ret_names)
 void scan_names_clear(struct scan_names *names);
 
 /* Walks to a name of the place. Returns 1 and the node; 0 where there is nothing to take (a
- * rejection is noted); or -ENOMEM. *ret_link is the link's text or NULL. */
+ * rejection is noted); or a shortage's -errno. *ret_link is the link's text or NULL. */
 int scan_walk_name(const struct scan_place *place, const struct scan_name *name,
 	struct rootfs_node *ret_node, char **ret_link);
-/* Makes the walked name a candidate or a rejection. Returns 0 or -ENOMEM. */
+/* Makes the walked name a candidate or a rejection. Returns 0 or a shortage's -errno. */
 int scan_take(const struct scan_place *place, const char *name, const struct rootfs_node *node,
 	const char *link, enum scan_expect expect);
 /* Notes a rejection of a name of the place. Returns 0 or -ENOMEM. */
@@ -100,7 +103,7 @@ int scan_directory(const struct scan_place *place);
 int scan_tree(const struct scan_place *place, const char *name);
 
 /* The source of a walked regular file. Returns 0; 1 and *ret_why (owned by the caller): it is not
- * what is expected; or -ENOMEM. */
+ * what is expected; or a shortage's -errno. */
 int scan_source(struct scan_job *job, const struct rootfs_node *node, enum scan_expect expect,
 	struct source **ret_source, char **ret_why);
 

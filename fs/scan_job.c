@@ -132,16 +132,15 @@ static int miss(struct scan_job *job, const struct place_request *at, int error)
 			   : error == -EREMOTE ? "lies on a mount of gldriverfs itself"
 			   : error == -ELOOP   ? "is a link that leads in a circle"
 					       : strerror(-error);
-	enum diag_level level = job->policy.optional ? DIAG_WARNING : DIAG_ERROR;
+	bool spared = job->policy.optional && !scan_is_shortage(error);
+	enum diag_level level = spared ? DIAG_WARNING : DIAG_ERROR;
 
-	if (error == -ENOMEM)
-		return error;
-	if (!job->policy.optional || error != -ENOENT)
+	if (!spared || error != -ENOENT)
 		diag_add(&job->diags, level, at->file, at->line, "layer %s: %s%s%s",
 			job->policy.name, at->path,
 			error == -ENOENT || error == -EREMOTE || error == -ELOOP ? " " : ": ",
 			what);
-	return job->policy.optional ? 0 : error;
+	return spared ? 0 : error;
 }
 
 static int scan_parts(const struct scan_place *at, bool tree)
@@ -206,9 +205,12 @@ static int scan_under(struct scan_job *job)
 	result = scan_tree(&place, "share");
 	if (result == 0)
 		result = scan_tree(&place, "etc");
-	if (result < 0 || rootfs_walk_at(&top, "lib", &job->avoid, &lib) < 0 ||
-		!S_ISDIR(lib.stat.st_mode))
-		return result < 0 ? miss(job, &at, result) : 0;
+	if (result == 0)
+		result = rootfs_walk_at(&top, "lib", &job->avoid, &lib);
+	if (result == -ENOENT || (result == 0 && !S_ISDIR(lib.stat.st_mode)))
+		return 0;
+	if (result < 0)
+		return miss(job, &at, result);
 	shown = string_format("%s/lib", job->under->prefix);
 	if (!shown)
 		return -ENOMEM;

@@ -15,6 +15,11 @@
 /* More than any driver or package collection has; it bounds a tree whose links multiply it. */
 #define VISITS_MAX 200000
 
+bool scan_is_shortage(int error)
+{
+	return error == -ENOMEM || error == -EMFILE || error == -ENFILE;
+}
+
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(((const struct scan_name *)a)->name, ((const struct scan_name *)b)->name);
@@ -124,7 +129,7 @@ static int read_link(const struct scan_place *place, const struct scan_name *nam
 static int reject_walk(
 	const struct scan_place *place, const char *name, const char *link, int error)
 {
-	if (error == -ENOMEM)
+	if (scan_is_shortage(error))
 		return error;
 	if (error == -ENOENT && !link)
 		return 0; /* removed since it was listed */

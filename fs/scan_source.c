@@ -142,7 +142,10 @@ static int open_source(const struct rootfs_node *node, enum scan_expect expect,
 	int problem = ELF_FINE, result;
 
 	if (fd < 0)
-		return because(string_format("it cannot be read: %s", strerror(-fd)), ret_why);
+		return scan_is_shortage(fd)
+			       ? fd
+			       : because(string_format("it cannot be read: %s", strerror(-fd)),
+					 ret_why);
 	result = read_facts(fd, &stat, &facts, &problem, ret_why);
 	if (result != 0)
 		return result;
@@ -212,8 +215,8 @@ static void offer_fd(struct scan_job *job, struct source *source, int fd)
 static int fresh_source(struct scan_job *job, const struct rootfs_node *node,
 	enum scan_expect expect, struct source **ret_source, char **ret_why)
 {
-	struct source *source;
-	int fd, result = open_source(node, expect, &source, &fd, ret_why);
+	struct source *source = NULL;
+	int fd = -1, result = open_source(node, expect, &source, &fd, ret_why);
 
 	if (result != 0)
 		return result;

@@ -23,7 +23,7 @@ SANITIZED=$([[ $BUILD != *san* ]] || echo yes)
 CC=${TEST_CC:-cc}
 
 fail() {
-  echo "FAIL: $* (${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]})"
+  echo "FAIL: $* (${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]})" >&2
   exit 1
 }
 skip() {
@@ -31,7 +31,7 @@ skip() {
   exit 77
 }
 # shellcheck disable=SC2154 # rc is assigned in the trap
-trap 'rc=$?; echo "FAIL: command failed with $rc: $BASH_COMMAND (${BASH_SOURCE[0]##*/}:$LINENO)"' ERR
+trap 'rc=$?; echo "FAIL: command failed with $rc: $BASH_COMMAND (${BASH_SOURCE[0]##*/}:$LINENO)" >&2' ERR
 set -E
 
 # In the first user namespace, not only root of an own one.
@@ -87,12 +87,12 @@ make_lib() {
     [ "$soname" = - ] || flags+=("-Wl,-soname,$soname")
     for needed; do
       [ -e "$CACHE/$needed.link" ] ||
-        { echo "void nothing(void);void nothing(void){}" | "$CC" -shared -fPIC -x c - -o "$CACHE/$needed.link.$$" "-Wl,-soname,$needed" -nostdlib && mv "$CACHE/$needed.link.$$" "$CACHE/$needed.link"; }
+        { echo "void nothing(void);void nothing(void){}" | "$CC" -shared -fPIC -x c - -o "$CACHE/$needed.link.${T##*.}" "-Wl,-soname,$needed" -nostdlib && mv "$CACHE/$needed.link.${T##*.}" "$CACHE/$needed.link"; }
       flags+=("$CACHE/$needed.link")
     done
     echo "const char *who(void); const char *who(void) { return \"$tag\"; } int cuDriverGetVersion(int *v); int cuDriverGetVersion(int *v) { *v = atoi(who()); return 0; }" |
-      "$CC" -shared -fPIC -O1 -include stdlib.h -x c - -o "$cached.$$" -x none "-Wl,--no-as-needed" "${flags[@]}"
-    mv "$cached.$$" "$cached"
+      "$CC" -shared -fPIC -O1 -include stdlib.h -x c - -o "$cached.${T##*.}" -x none "-Wl,--no-as-needed" "${flags[@]}"
+    mv "$cached.${T##*.}" "$cached"
   fi
   mkdir -p "$(dirname "$out")"
   rm -f "$out"
@@ -138,11 +138,11 @@ start_logged() {
   wait_for grep -q "$MNT answers" "$LOG"
 }
 is_mounted() { grep -qF " $MNT " /proc/self/mountinfo; }
-# The status in JSON; that it has findings of severity error is no failure here.
-json_status() { ctl --json status || [ $? = 1 ]; }
-daemon_pid() { json_status | jq -r .pid; }
-generation() { json_status | jq -r .generation; }
-requests() { json_status | jq '[.requests | .. | numbers] | add // 0'; }
+# status_of FILTER: jq's answer. Exit 1 of gldriverctl only says that the status names an error.
+status_of() { { ctl --json status || [ $? = 1 ]; } | jq -r "$@"; }
+daemon_pid() { status_of .pid; }
+generation() { status_of .generation; }
+requests() { status_of '[.requests | .. | numbers] | add // 0'; }
 stop_daemon() {
   local pid
   pid=$(daemon_pid)

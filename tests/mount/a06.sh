@@ -17,7 +17,7 @@ for size in 0 40 1000; do
   start_logged
   expect_who libcuda.so.1 good
   expect_same "$(xattr_of "$MNT/lib/libcuda.so.1.1" gldriverfs.layer)" b
-  expect_has "$(json_status | jq -c .rejected)" "$HOST/libcuda.so.1.1"
+  expect_has "$(status_of -c .rejected)" "$HOST/libcuda.so.1.1"
   ctl reload
   expect_same "$(grep -c "$HOST/libcuda.so.1.1" "$LOG")" 1 "times logged"
   stop_daemon

@@ -12,7 +12,7 @@ policy "[layer host]" "role = host" "dir = $T/cuda/lib/stubs"
 start_daemon
 expect_absent "$MNT/lib/libcuda.so"
 expect_absent "$MNT/lib/libcuda.so.1"
-expect_has "$(json_status | jq -c .rejected)" stub
+expect_has "$(status_of -c .rejected)" stub
 stop_daemon
 
 ln -s "$T/cuda/lib/stubs/libcuda.so" "$HOST/libcuda.so.1"

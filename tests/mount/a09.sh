@@ -35,6 +35,6 @@ for kind in class big-endian machine executable relocatable text five-bytes dire
   start_daemon
   expect_who libcuda.so.1 good
   expect_same "$(xattr_of "$MNT/lib/libcuda.so.1" gldriverfs.layer)" b "$kind"
-  expect_same "$(json_status | jq --arg p "$HOST/libcuda.so.1" '[.rejected[] | select(.path == $p)] | length')" 1 "$kind rejected"
+  expect_same "$(status_of --arg p "$HOST/libcuda.so.1" '[.rejected[] | select(.path == $p)] | length')" 1 "$kind rejected"
   stop_daemon
 done

@@ -49,7 +49,7 @@ start_daemon
 expect_exit 0 run status
 expect_has "$(cat "$T/out")" "$MNT: gldriverfs"
 expect_exit 0 run --mount "$MNT" status
-expect_exit 0 run --name "$(json_status | jq -r .name)" status
+expect_exit 0 run --name "$(status_of .name)" status
 expect_exit 0 ctl explain libcuda.so.1
 expect_has "$(cat "$T/out")" "comes from layer host"
 expect_has "$(cat "$T/out")" "$COMPAT/libcuda.so.535.1 (layer compat)"
@@ -69,7 +69,7 @@ expect_exit 0 ctl compat reset
 expect_same "$(readlink "$MNT/lib/libcuda.so.1")" libcuda.so.470.1
 
 # Clients that say nothing, half a line or nonsense: others are answered.
-socket=/run/gldriverfs/$(json_status | jq -r .name).sock
+socket=/run/gldriverfs/$(status_of .name).sock
 expect_same "$(stat -c %a "$socket")" 666
 expect_has "$("$HELPERS/talk" "$socket" 40 <<<'{"v":1,"verb":"status"}')" '"pid":'
 expect_has "$("$HELPERS/talk" "$socket" 0 <<<'nonsense')" '"code":"request"'

@@ -10,7 +10,7 @@ make_lib "$T/template.so" libnvmm_00000.so.1 tag_00000
 "$HELPERS/mklibs" "$T/template.so" "$HOST" 800
 host_policy "[gldriverfs]" "present = file"
 (
-  ulimit -Hn 64
+  ulimit -n 64
   start_daemon
 )
 descriptors=()
@@ -25,7 +25,7 @@ for i in 1 150 300; do
   cmp "/proc/self/fd/${descriptors[i - 1]}" "$HOST/libnvmm_$(printf %05d $i).so.1.1"
 done
 expect_who libnvmm_00800.so.1 tag_00800
-[ "$(json_status | jq .unpinned)" -gt 700 ] || fail "the status does not say how many are unpinned"
+[ "$(status_of .unpinned)" -gt 700 ] || fail "the status does not say how many are unpinned"
 pid=$(daemon_pid)
 [ "$(find "/proc/$pid/fd" -mindepth 1 -maxdepth 1 | wc -l)" -le 64 ]
 # A reload needs descriptors too.

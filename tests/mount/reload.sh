@@ -61,7 +61,7 @@ expect_exit 4 ctl reload
 expect_has "$(cat "$T/out")" "$POLICY:4:"
 expect_same "$(generation)" "$good"
 expect_same "$(ls -lR "$MNT")" "$listing"
-expect_has "$(json_status | jq -c .problems)" "nonsense"
+expect_has "$(status_of -c .problems)" "nonsense"
 host_policy
 ctl reload
 expect_same "$(generation)" "$good"

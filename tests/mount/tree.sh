@@ -34,11 +34,12 @@ for present in auto file symlink; do
   start_daemon
   whole
   cmp "$MNT/lib/libcuda.so.1" "$tree/lib/libcuda.so.535.1"
-  expect_has "$(json_status | jq -c .problems)" libnvrm_gpu.so
+  expect_has "$(status_of -c .problems)" libnvrm_gpu.so
   ctl compat on
   whole
   cmp "$MNT/lib/libcuda.so.1" "$COMPAT/libcuda.so.550.1"
   expect_absent "$MNT/lib/libcuda.so.535.1"
   expect_same "$(find "$MNT/share" "$MNT/etc" -not -type d | wc -l)" 4
+  ctl compat reset
   stop_daemon
 done

@@ -4,12 +4,12 @@
 . "$(dirname "$0")/../lib/fixture.sh"
 need_root
 need_fuse
-is_rejected() { json_status | jq -e --arg p "$1" '[.rejected[] | select(.path | startswith($p))] | length > 0' >/dev/null; }
+is_rejected() { status_of -e --arg p "$1" '[.rejected[] | select(.path | startswith($p))] | length > 0' >/dev/null; }
 
 served() { expect_who libcuda.so.1 x; }
 refused() { # PATH that the status names
   expect_absent "$MNT/lib/libcuda.so.1"
-  is_rejected "$1" || fail "no reason for $1 in: $(json_status | jq -c .rejected)"
+  is_rejected "$1" || fail "no reason for $1 in: $(status_of -c .rejected)"
 }
 file=$T/up/dir/libcuda.so.1
 make_lib "$file" libcuda.so.1 x

@@ -47,6 +47,7 @@ for present in auto file symlink; do
   ctl compat auto
   expect_view 12020 "$compat"
   expect_same "$(daemon_pid)" "$pid"
-  expect_same "$(json_status | jq -c '[.problems[] | select(.level == "error")]')" "[]"
+  expect_same "$(status_of -c '[.problems[] | select(.level == "error")]')" "[]"
+  ctl compat reset
   stop_daemon
 done

@@ -18,6 +18,7 @@ struct elf_plan {
 	bool static_; /* no PT_DYNAMIC */
 	const char *soname, *runpath, *rpath;
 	const char *needed[4];
+	bool other_note; /* one of 20 bytes before the build-id's */
 	uint8_t build_id_size;
 	uint8_t build_id; /* its every byte */
 };
@@ -128,12 +129,18 @@ static inline void elf_build(const struct elf_plan *plan, struct elf_built *ret_
 
 	if (plan->build_id_size) {
 		Elf64_Nhdr header = { 4, plan->build_id_size, NT_GNU_BUILD_ID };
+		Elf64_Nhdr other = { 4, 4, NT_GNU_ABI_TAG };
+		size_t at = note;
 
-		memcpy(built.bytes + note, &header, sizeof(header));
-		memcpy(built.bytes + note + sizeof(header), "GNU", 4);
-		memset(built.bytes + note + sizeof(header) + 4, plan->build_id,
-			plan->build_id_size);
-		built.size += sizeof(header) + 4 + (((size_t)plan->build_id_size + 3) & ~3ul);
+		if (plan->other_note) {
+			memcpy(built.bytes + at, &other, sizeof(other));
+			memcpy(built.bytes + at + sizeof(other), "GNU", 4);
+			at += sizeof(other) + 8;
+		}
+		memcpy(built.bytes + at, &header, sizeof(header));
+		memcpy(built.bytes + at + sizeof(header), "GNU", 4);
+		memset(built.bytes + at + sizeof(header) + 4, plan->build_id, plan->build_id_size);
+		built.size = at + sizeof(header) + 4 + (((size_t)plan->build_id_size + 3) & ~3ul);
 		headers[n++] = (Elf64_Phdr){ .p_type = PT_NOTE,
 			.p_offset = note,
 			.p_vaddr = 0x10000 + note,

@@ -30,6 +30,10 @@ static const struct fake_file farm[] = { LINK("535.261.03"),
 	{ "lib/libcuda.so.535.261.03", "/x/libcuda.so.535.261.03", "libcuda.so.1", NULL, NULL, 0,
 		true },
 	END };
+static const struct fake_file file_and_link[] = { CUDA("535.261.03"),
+	{ "lib/libcuda.so.1.1", "/compat/libcuda.so.535.261.03", "libcuda.so.1", NULL, NULL, 0,
+		true, false },
+	END };
 static const struct fake_file ml_only[] = { { "lib/libnvidia-ml.so.1", NULL, "libnvidia-ml.so.1" },
 	END };
 
@@ -53,6 +57,10 @@ static const struct {
 		"580.82.07 is not of an older branch than compat's 535.261.03", NULL },
 	{ "same branch", v580_82, NULL, v580_126, NULL, NULL, COMPAT_AUTO, true, false,
 		"driver-numbers", "not of an older", NULL },
+	{ "same branch, a lower text", v580_126, NULL, v580_82, NULL, NULL, COMPAT_AUTO, true,
+		false, "driver-numbers", "not of an older", NULL },
+	{ "a link beside the file", v470, NULL, file_and_link, NULL, NULL, COMPAT_AUTO, false, true,
+		"driver-numbers", "535.261.03", NULL },
 	{ "equal", v535, NULL, v535, NULL, NULL, COMPAT_AUTO, true, false, "driver-numbers",
 		"not of an older", NULL },
 	{ "the kernel's number counts", v470, NULL, v535, NULL, "580.82.07", COMPAT_AUTO, true,

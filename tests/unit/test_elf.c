@@ -80,6 +80,8 @@ static const struct {
 	{ "big-endian", { .big_endian = true, .machine = EM_PPC64, .soname = "x" }, NULL, NULL, 0,
 		false },
 	{ "build-id", { .build_id_size = 20, .build_id = 0xab }, NULL, NULL, 0, true },
+	{ "build-id behind another note", { .other_note = true, .build_id_size = 8, .build_id = 3 },
+		NULL, NULL, 0, true },
 	{ "long build-id", { .build_id_size = 40, .build_id = 1 }, NULL, NULL, 0, true },
 };
 

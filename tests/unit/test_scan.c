@@ -139,6 +139,14 @@ static const struct scan_case cases[] = {
 			"x86_64\n"
 			"! /tree/lib/libbad.so: the file is not an ELF file\n"
 			"! /tree/share/up: it leads back to a directory that it is in\n" },
+	{ .what = "a tree that is too deep",
+		.made = { TEXT("t/share/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/file", "x"),
+			TEXT("t/share/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/file", "x") },
+		.trees = { VALUE("/t") },
+		.expected = "share/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/file = "
+			    "/t/share/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/file *\n"
+			    "! /t/share/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17: it is nested more "
+			    "than 16 directories deep\n" },
 	{ .what = "a root of its own",
 		.made = { ELF("jetson/usr/lib/libnvos.so"), ELF("jetson/opt/libcuda.so.1.1"),
 			LINK("jetson/usr/lib/libcuda.so.1", "/opt/libcuda.so.1.1"),

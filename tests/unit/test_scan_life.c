@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "scan_fixture.h"
@@ -309,6 +310,42 @@ static void test_ours(void **state)
 	setting_clear(&s);
 }
 
+/* Without descriptors a scan fails: it never takes the want for a verdict on a library. */
+static void test_shortage(void **state)
+{
+	struct rlimit before, few;
+	unsigned failures = 0, successes = 0;
+	struct setting s;
+
+	(void)state;
+	setting_new(&s);
+	s.layer.optional = true;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	for (few.rlim_cur = (rlim_t)s.root->fd + 1; few.rlim_cur < (rlim_t)s.root->fd + 16;
+		few.rlim_cur++) {
+		_cleanup_(diag_clear) struct diag_list diags = { 0 };
+		struct layer **layers = NULL;
+		int result;
+
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		result = scan(&s.request, &layers, &diags);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		if (result == 0) {
+			assert_int_equal(layers[0]->n_candidates, 1);
+			layers_free(layers, 1);
+			successes++;
+		} else {
+			assert_int_equal(result, -EMFILE);
+			assert_int_equal(diag_count(&diags, DIAG_ERROR), 1);
+			failures++;
+		}
+	}
+	assert_true(failures >= 3);
+	assert_true(successes >= 4);
+	setting_clear(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_under),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_ours),
+		cmocka_unit_test(test_shortage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,7 +163,7 @@ static void test_cookies_are_stable(void **state)
 static void test_identity(void **state)
 {
 	static const char *const paths[] = { "lib/a", "lib/b", "share/x/y" };
-	enum { IDS = 11 };
+	enum { IDS = 12 };
 	char ids[IDS][37];
 	size_t n = 0;
 	struct source *source = fake_source("/x");
@@ -180,28 +180,28 @@ static void test_identity(void **state)
 			view_add_directory(view, ".gldriverfs", true);
 			view_add_content(view, ".gldriverfs/status.json", "x", 1);
 			break;
-		case 3:
+		case 4:
 			view_add_link(view, "lib/c", "a", source, NULL);
 			break;
-		case 4:
+		case 5:
 			view_add_link(view, "lib/c", "b", source, NULL);
 			break;
-		case 5:
+		case 6:
 			view_add_content(view, "lib/c", "b", 1);
 			break;
-		case 6:
+		case 7:
 			view_add_directory(view, "lib/c", false);
 			break;
-		case 7:
+		case 8:
 			source->mode = 0100755;
 			break;
-		case 8:
+		case 9:
 			source->uid = 7;
 			break;
-		case 9:
+		case 10:
 			source->gid = 7;
 			break;
-		case 10:
+		case 11:
 			source->identity.mtime_nsec = 1;
 			break;
 		}
@@ -212,8 +212,9 @@ static void test_identity(void **state)
 	assert_int_equal(ids[0][14], '5');
 	assert_string_equal(ids[0], ids[1]);
 	assert_string_equal(ids[0], ids[2]);
-	for (size_t i = 3; i < IDS; i++) {
-		for (size_t k = 0; k < i; k++)
+	assert_string_equal(ids[0], ids[3]); /* another order, not finished */
+	for (size_t i = 4; i < IDS; i++) {
+		for (size_t k = 3; k < i; k++)
 			assert_string_not_equal(ids[i], ids[k]);
 	}
 	source_unref(source);
