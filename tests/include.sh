@@ -4,9 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-core="util namemap diag inifile policy facts decide soname elf elfpatch layer view viewdiff resolve candidate pick status listing explain names jsonhelp"
+core="util namemap diag inifile policy facts decide soname elf elfpatch layer view viewdiff resolve candidate pick status listing explain names jsonhelp generation"
 # I/O, clocks, processes. <sys/stat.h> is for its mode bits.
-outside='fcntl|unistd|dirent|pthread|poll|signal|syslog|spawn|time|sys/(socket|mount|mman|time|inotify|epoll|signalfd|wait|xattr|statvfs|syscall)|fuse.*|fuse3/.*|jansson'
+outside='fcntl|unistd|dirent|pthread|poll|signal|syslog|spawn|time|sys/(socket|mount|mman|time|inotify|epoll|signalfd|wait|xattr|statvfs|syscall)|fuse.*|fuse3/.*'
 
 is_core() { # name of a file without .c or .h: a module or a part of one (resolve_names)
   local module
