@@ -115,8 +115,9 @@ static enum daemon_exit load_first(
 	};
 	if (pipeline_run(&daemon->pipeline, &generation, diags) < 0)
 		return DAEMON_POLICY;
-	if (tree_publish(daemon->tree, generation, &change) < 0)
+	if (tree_prepare(daemon->tree, generation, &change) < 0)
 		return DAEMON_MOUNT_FAILED;
+	tree_commit(daemon->tree, &change);
 	oncelog_update(&daemon->oncelog, generation);
 	said = generation->policy->allow_other;
 	*ret_allow_other = said < 0 ? !daemon->user : said;

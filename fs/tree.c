@@ -73,28 +73,26 @@ static int note_attributes(struct tree *tree, const struct view_directory *direc
 	return 0;
 }
 
-/* Whether the kernel may have an answer for the name that is not true any more. */
+/* Whether the kernel may have an answer for the name that is not true any more. New names were told
+ * before the commit. */
 static bool may_be_stale(struct tree *tree, const struct viewdiff_name *name)
 {
-	const struct node *node;
+	const struct node *node = NULL;
 
-	if (name->what == VIEWDIFF_ADDED)
-		return true; /* absent names are not remembered */
-	node = nodes_find(tree->nodes, name->before);
+	if (name->what != VIEWDIFF_ADDED)
+		node = nodes_find(tree->nodes, name->before);
 	return node && node->lookups > 0;
 }
 
-/* New names first: a link that leads to one may be followed as soon as it is seen. Then what leads
- * elsewhere now, then what nothing leads to any more. */
+/* What leads elsewhere now is told before what nothing leads to any more. */
 static int in_order_of_telling(const void *a, const void *b)
 {
-	static const int order[] = {
-		[VIEWDIFF_ADDED] = 0, [VIEWDIFF_CHANGED] = 1, [VIEWDIFF_REMOVED] = 2
-	};
 	const struct viewdiff_name *first = a, *second = b;
+	bool first_removed = first->what == VIEWDIFF_REMOVED;
+	bool second_removed = second->what == VIEWDIFF_REMOVED;
 
-	if (first->what != second->what)
-		return order[first->what] - order[second->what];
+	if (first_removed != second_removed)
+		return first_removed ? 1 : -1;
 	if (first->parent != second->parent)
 		return first->parent < second->parent ? -1 : 1;
 	return strcmp(first->name, second->name);
@@ -127,11 +125,10 @@ static void note_removed(struct tree *tree, const struct viewdiff *diff)
 				diff->names[i].before);
 }
 
-int tree_publish(struct tree *tree, struct generation *generation, struct tree_change *ret_change)
+int tree_prepare(struct tree *tree, struct generation *generation, struct tree_change *ret_change)
 {
 	_cleanup_(tree_change_clear) struct tree_change change = { 0 };
 	size_t capacity = 0;
-	struct timespec now;
 	int error;
 	TREE_LOCK(tree);
 
@@ -145,23 +142,33 @@ int tree_publish(struct tree *tree, struct generation *generation, struct tree_c
 		error = note_attributes(tree, &generation->view->root, &change, &capacity);
 		if (error < 0)
 			return error;
+		change.before = generation_ref(tree->current);
 	}
-	change.before = steal_pointer(tree->current);
 	change.after = generation_ref(generation);
-	tree->current = generation_ref(generation);
-	nodes_publish(tree->nodes, generation->view);
-	note_removed(tree, &change.diff);
-	keep_revealed(tree, &change.diff);
+	tree->incoming = generation->view;
+	*ret_change = change;
+	change = (struct tree_change){ 0 };
+	return 0;
+}
+
+void tree_commit(struct tree *tree, struct tree_change *change)
+{
+	struct timespec now;
+	TREE_LOCK(tree);
+
+	generation_unref(tree->current);
+	tree->current = generation_ref(change->after);
+	tree->incoming = NULL;
+	nodes_publish(tree->nodes, tree->current->view);
+	note_removed(tree, &change->diff);
+	keep_revealed(tree, &change->diff);
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	for (size_t i = 0; i < change.diff.n_directories; i++) {
-		struct node *node = nodes_find(tree->nodes, change.diff.directories[i]);
+	for (size_t i = 0; i < change->diff.n_directories; i++) {
+		struct node *node = nodes_find(tree->nodes, change->diff.directories[i]);
 
 		if (node)
 			node->mtime = now;
 	}
-	*ret_change = change;
-	change = (struct tree_change){ 0 };
-	return 0;
 }
 
 void tree_change_clear(struct tree_change *change)

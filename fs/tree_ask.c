@@ -48,6 +48,17 @@ static bool node_answers(const struct node *node)
 	return node && (node->kind != VIEW_FILE || node->source);
 }
 
+/* Whether the view that is about to be published has the name. */
+static bool is_incoming(const struct tree *tree, const struct node *parent, const char *name)
+{
+	const struct view_directory *directory;
+
+	if (!tree->incoming)
+		return false;
+	directory = view_find_directory(tree->incoming, parent->path);
+	return directory && view_lookup(directory, name);
+}
+
 /* A name that the published view does not have. Returns the node to serve all the same, NULL with
  * *ret_error: absent, or the walk must start again. */
 static struct node *ask_stale(
@@ -89,6 +100,9 @@ int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thre
 		node = nodes_find(tree->nodes, entry->ino);
 		if (node->kind == VIEW_FILE || (node->kind == VIEW_LINK && node->target[0] == '/'))
 			stale_arrived(tree->stale, thread);
+	} else if (is_incoming(tree, node, name)) {
+		*ret_keep = false;
+		return -ENOENT;
 	} else {
 		node = ask_stale(tree, thread, parent, name, &error);
 		if (!node)

@@ -15,7 +15,8 @@ struct tree {
 	struct nodes *nodes;
 	struct stale *stale;
 	struct generation *current;
-	uid_t uid; /* owner of directories, links and content */
+	struct view *incoming; /* prepared, not committed; its change holds it */
+	uid_t uid;             /* owner of directories, links and content */
 	gid_t gid;
 };
 
