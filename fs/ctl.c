@@ -74,6 +74,7 @@ refused:
 static void accept_clients(struct ctl *ctl)
 {
 	while (ctl->n_clients < ctl->options.max_clients) {
+		/* cppcheck-suppress nullPointer */
 		int fd = accept4(ctl->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0) {
