@@ -28,7 +28,7 @@ DEFINES = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DGLDRIVERFS_VERSION='"$(VERSION)
 ALL_CPPFLAGS = $(DEFINES) -iquote fs $(DEP_CFLAGS) $(CPPFLAGS)
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) $(SANFLAGS) -pthread
-ALL_LDFLAGS = $(LDFLAGS) $(SANFLAGS) -pthread
+ALL_LDFLAGS = -Wl,--as-needed $(LDFLAGS) $(SANFLAGS) -pthread
 
 # A library without a .pc file (inih on older systems) is taken by its usual name.
 dep = $(shell $(PKG_CONFIG) --exists $(2) 2>/dev/null && $(PKG_CONFIG) --$(1) $(2) || echo $(3))

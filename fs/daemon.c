@@ -115,9 +115,10 @@ static enum daemon_exit load_first(
 	};
 	if (pipeline_run(&daemon->pipeline, &generation, diags) < 0)
 		return DAEMON_POLICY;
-	if (tree_publish(daemon->tree, generation, &change) < 0)
+	if (tree_prepare(daemon->tree, generation, &change) < 0)
 		return DAEMON_MOUNT_FAILED;
-	diag_append(diags, &generation->diags);
+	tree_commit(daemon->tree, &change);
+	oncelog_update(&daemon->oncelog, generation);
 	said = generation->policy->allow_other;
 	*ret_allow_other = said < 0 ? !daemon->user : said;
 	return DAEMON_DONE;
@@ -250,8 +251,8 @@ static void finish_reload(struct daemon *daemon, struct reload_result *result)
 		reply = status_error_json(
 			"failed", text ? text : strerror(-result->error), &result->diags);
 	} else {
+		oncelog_update(&daemon->oncelog, generation);
 		if (result->changed) {
-			log_diags(&generation->diags);
 			log_message(LOG_INFO, "generation %.8s: compat %s (%s)",
 				generation->view->id, generation->decision.on ? "on" : "off",
 				generation->decision.reason);
@@ -326,6 +327,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 	mountpoint_clear(&daemon->point);
 	names_clear(&daemon->names);
 	diag_clear(&daemon->failed);
+	oncelog_clear(&daemon->oncelog);
 	closep(&daemon->epoll);
 	closep(&daemon->signals);
 	closep(&daemon->ended);

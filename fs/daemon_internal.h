@@ -7,6 +7,7 @@
 #include "daemon.h"
 #include "mount.h"
 #include "names.h"
+#include "oncelog.h"
 #include "reload.h"
 
 struct daemon {
@@ -26,6 +27,7 @@ struct daemon {
 	struct pipeline_request pipeline;
 	struct diag_list failed; /* findings of the last reload, when it failed */
 	bool reload_failed;
+	struct oncelog oncelog;
 	int epoll;
 	int signals;
 	int ended; /* eventfd: the connection is gone */

@@ -15,7 +15,7 @@ enum answer { ANSWER_NO, ANSWER_UNKNOWN, ANSWER_YES };
 struct ruling {
 	enum answer answer;
 	const char *rule; /* constant */
-	char *reason;	  /* owned; NULL: no memory */
+	char *reason;     /* owned; NULL: no memory */
 	const struct decide_set *set;
 };
 

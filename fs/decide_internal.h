@@ -9,8 +9,8 @@ struct decide_host {
 	const struct layer *layer; /* that has the libcuda; NULL: none has */
 	const struct candidate *libcuda;
 	const char *file_driver; /* of libcuda's file name; NULL: it has none */
-	const char *driver;	 /* the kernel's, else file_driver; of the driver form; or NULL */
-	const char *cuda;	 /* NULL: unknown */
+	const char *driver;      /* the kernel's, else file_driver; of the driver form; or NULL */
+	const char *cuda;        /* NULL: unknown */
 	const struct policy_value *said; /* the `cuda =` that told; NULL: the table did */
 };
 
@@ -18,7 +18,7 @@ struct decide_host {
 struct decide_set {
 	const struct layer *layer;
 	uint32_t set;
-	size_t order;	/* as written */
+	size_t order;   /* as written */
 	size_t n_files; /* named libcuda.so.*.*, without links */
 	const struct candidate *libcuda;
 	const char *driver;

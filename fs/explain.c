@@ -159,6 +159,22 @@ static json_t *candidate_json(const struct verdict *verdict)
 		jsonhelp_text(verdict->text));
 }
 
+/* One host file under several names loses once. */
+static bool is_told(const json_t *lost, const struct verdict *verdict)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(lost, i, item)
+	{
+		if (string_equal(jsonhelp_string(item, "source"),
+			    verdict->candidate->source->real_path) &&
+			string_equal(jsonhelp_string(item, "layer"), verdict->layer->policy->name))
+			return true;
+	}
+	return false;
+}
+
 /* Sorts the verdicts that match into the answer's lists. Returns 0 or -ENOMEM. */
 static int add_verdicts(const struct query *query, json_t *served, json_t *aliases, json_t *lost)
 {
@@ -177,6 +193,8 @@ static int add_verdicts(const struct query *query, json_t *served, json_t *alias
 		} else {
 			if (verdict->code == VERDICT_ALIAS)
 				array = aliases;
+			else if (is_told(lost, verdict))
+				continue;
 			item = candidate_json(verdict);
 		}
 		if (json_array_append_new(array, item) < 0)

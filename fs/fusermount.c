@@ -134,9 +134,7 @@ static void explain(int error_fd, const char *helper, struct diag_list *diags)
 	text[got > 0 ? got : 0] = '\0';
 	for (char *end = text + strlen(text); end > text && end[-1] == '\n'; end--)
 		end[-1] = '\0';
-	if (strstr(text, "user_allow_other"))
-		advice = "; set user_allow_other in /etc/fuse.conf or take out allow-other = yes";
-	else if (strstr(text, "mount failed: Permission denied"))
+	if (strstr(text, "mount failed: Permission denied"))
 		advice = "; AppArmor may confine fusermount3 to $HOME, /mnt, /media, /tmp and "
 			 "/run/user";
 	diag_add(diags, DIAG_ERROR, NULL, 0, "%s failed: %s%s", helper,

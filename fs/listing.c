@@ -32,15 +32,10 @@ static const char *kind_name(enum view_kind kind)
 
 static json_t *size_json(const struct view_entry *entry)
 {
-	switch (entry->kind) {
-	case VIEW_FILE:
+	if (entry->kind == VIEW_FILE && entry->source)
 		return json_integer((json_int_t)entry->source->identity.size);
-	case VIEW_CONTENT:
+	if (entry->kind == VIEW_CONTENT)
 		return json_integer((json_int_t)entry->content_size);
-	case VIEW_DIRECTORY:
-	case VIEW_LINK:
-		break;
-	}
 	return json_null();
 }
 

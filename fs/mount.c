@@ -159,36 +159,50 @@ static dev_t mounted_device(const struct mountpoint *point)
 	return entry && mountinfo_instance(entry) ? entry->device : 0;
 }
 
+static int mount_by_helper(const struct mountpoint *point, const char *source, bool allow_other,
+	struct diag_list *diags)
+{
+	_cleanup_(freep) char *escaped = fusermount_escape(source);
+	_cleanup_(freep) char *options = NULL;
+
+	if (escaped)
+		options = string_format("ro,nosuid,nodev,default_permissions,fsname=%s,"
+					"subtype=gldriverfs%s",
+			escaped, allow_other ? ",allow_other" : "");
+	return options ? fusermount_mount(point->path, options, diags) : -ENOMEM;
+}
+
 int mount_start(
 	struct mountpoint *point, const struct mount_request *request, struct diag_list *diags)
 {
 	_cleanup_(freep) char *source = string_format("gldriverfs:%s", request->name);
-	_cleanup_(freep) char *escaped = NULL;
-	_cleanup_(freep) char *options = NULL;
+	_cleanup_(diag_clear) struct diag_list refused = { 0 };
 	int fd;
 
 	if (!source)
 		return -ENOMEM;
 	fd = mount_directly(point, source, request->allow_other);
 	if (fd == -EPERM || (fd == -EACCES && geteuid() != 0)) {
-		escaped = fusermount_escape(source);
-		options = escaped ? string_format("ro,nosuid,nodev,default_permissions,fsname=%s,"
-						  "subtype=gldriverfs%s",
-					    escaped, request->allow_other ? ",allow_other" : "")
-				  : NULL;
-		if (!options)
-			return -ENOMEM;
-		fd = fusermount_mount(point->path, options, diags);
-		if (fd < 0)
-			return fd;
+		fd = mount_by_helper(point, source, request->allow_other, &refused);
+		if (fd < 0 && fd != -ENOMEM && request->allow_other) {
+			/* fusermount3 permits it only where /etc/fuse.conf has user_allow_other. */
+			diag_clear(&refused);
+			fd = mount_by_helper(point, source, false, &refused);
+			if (fd >= 0)
+				diag_add(diags, DIAG_WARNING, NULL, 0,
+					"%s is mounted for its owner only: allow-other = yes needs "
+					"user_allow_other in /etc/fuse.conf",
+					point->path);
+		}
+		diag_append(diags, &refused);
 	} else if (fd < 0) {
 		diag_add(diags, DIAG_ERROR, NULL, 0, "cannot mount on %s: %s%s", point->path,
 			strerror(-fd),
 			fd == -ENOENT || fd == -ENODEV ? " (is the kernel module fuse loaded?)"
 						       : "");
-		return fd;
 	}
-	point->device = mounted_device(point);
+	if (fd >= 0)
+		point->device = mounted_device(point);
 	return fd;
 }
 

@@ -272,7 +272,8 @@ static void publish_directory(struct nodes *nodes, const struct view_directory *
 
 static bool node_is_in_use(const struct nodes *nodes, const struct node *node)
 {
-	return node->lookups > 0 || node->serial == nodes->serial || node->ino == NODES_ROOT;
+	/* Walks that a publish overtook may still come to the view before (module `stale`). */
+	return node->lookups > 0 || node->serial + 1 >= nodes->serial || node->ino == NODES_ROOT;
 }
 
 /* A node that nobody can ask for lets go of its file; it keeps its number. */

@@ -94,7 +94,8 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct ops *ops = ops_of(req, OPS_LOOKUP);
 	struct fuse_entry_param entry;
 	struct stat st = { 0 };
-	int error = tree_lookup(ops->tree, parent, name, &st);
+	bool keep;
+	int error = tree_lookup(ops->tree, parent, name, fuse_req_ctx(req)->pid, &st, &keep);
 
 	if (error < 0 && error != -ENOENT) {
 		fuse_reply_err(req, -error);
@@ -102,6 +103,8 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	}
 	/* Inode number 0 makes an absent name one that the kernel remembers. */
 	entry = entry_param(ops, &st);
+	if (!keep)
+		entry.entry_timeout = 0;
 	if (fuse_reply_entry(req, &entry) < 0 && st.st_ino != 0)
 		tree_forget(ops->tree, st.st_ino, 1);
 }

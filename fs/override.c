@@ -22,7 +22,8 @@ struct override_undo {
 
 struct line {
 	const char *start;
-	size_t size; /* with its line break */
+	size_t size;   /* with its line break */
+	bool is_ended; /* by a line break */
 	const char *text;
 	size_t length; /* of text: without white space around it */
 };
@@ -36,6 +37,7 @@ static bool next_line(const char **rest, struct line *ret_line)
 	ret_line->start = ret_line->text = *rest;
 	end = strchr(*rest, '\n');
 	ret_line->size = end ? (size_t)(end + 1 - *rest) : strlen(*rest);
+	ret_line->is_ended = end != NULL;
 	*rest += ret_line->size;
 	ret_line->length = ret_line->size;
 	while (ret_line->length > 0 && isspace((unsigned char)ret_line->text[0])) {
@@ -89,7 +91,7 @@ static bool write_edited(
 		else if (inside && is_entry_of(&line, key))
 			continue;
 		fwrite(line.start, 1, line.size, out);
-		if (line.start[line.size - 1] != '\n')
+		if (!line.is_ended)
 			fputc('\n', out);
 		entries |= is_entry(&line);
 		if (value && !set && inside && is_header(&line)) {

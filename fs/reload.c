@@ -53,12 +53,14 @@ static int run_pipeline(struct reload *reload, struct reload_result *result)
 
 	if (error < 0)
 		return error;
-	error = tree_publish(reload->options.tree, generation, &change);
+	error = tree_prepare(reload->options.tree, generation, &change);
 	if (error < 0) {
 		diag_add(&result->diags, DIAG_ERROR, NULL, 0, "cannot publish: %s",
 			strerror(-error));
 		return error;
 	}
+	invalidate_added(reload->options.session, &change);
+	tree_commit(reload->options.tree, &change);
 	invalidate(reload->options.session, &change);
 	result->changed = strcmp(change.before->view->id, generation->view->id) != 0;
 	return 0;

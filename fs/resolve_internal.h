@@ -53,8 +53,8 @@ struct resolve_job {
 	size_t n_items;
 	struct resolve_group *groups;
 	size_t n_groups;
-	struct pick *picks;	    /* one per layer */
-	struct namemap names;	    /* in lib/ → index of the group */
+	struct pick *picks;         /* one per layer */
+	struct namemap names;       /* in lib/ → index of the group */
 	struct string_list strings; /* names that the steps made */
 };
 

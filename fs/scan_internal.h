@@ -29,12 +29,12 @@ struct scan_job {
 	int result;
 	size_t visited;
 	struct source **by_inode; /* open-addressed by (dev, ino); references */
-	size_t by_inode_size;	  /* a power of two */
+	size_t by_inode_size;     /* a power of two */
 	size_t n_by_inode;
 
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	bool done;	/* under mutex */
+	bool done;      /* under mutex */
 	bool abandoned; /* under mutex: nobody waits, nothing of the request may be used */
 };
 

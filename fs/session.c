@@ -40,6 +40,7 @@ int session_new(int fd, struct ops *ops, void (*ended)(void *context), void *con
 	session->ended = ended;
 	session->context = context;
 	session->fuse = fuse_session_new(&args, &ops_table, sizeof(ops_table), ops);
+	fuse_opt_free_args(&args);
 	if (!session->fuse) {
 		free(session);
 		return -EIO;

@@ -17,7 +17,8 @@ struct tree *tree_new(struct fdpool *pool)
 	tree->uid = geteuid();
 	tree->gid = getegid();
 	tree->nodes = nodes_new(pool);
-	if (!tree->nodes)
+	tree->stale = stale_new();
+	if (!tree->nodes || !tree->stale)
 		return tree_free(tree);
 	return tree;
 }
@@ -27,6 +28,7 @@ struct tree *tree_free(struct tree *tree)
 	if (!tree)
 		return NULL;
 	nodes_free(tree->nodes);
+	stale_free(tree->stale);
 	generation_unref(tree->current);
 	pthread_mutex_destroy(&tree->lock);
 	free(tree);
@@ -71,44 +73,62 @@ static int note_attributes(struct tree *tree, const struct view_directory *direc
 	return 0;
 }
 
-/* Whether the kernel may have an answer for the name that is not true any more. */
+/* Whether the kernel may have an answer for the name that is not true any more. New names were told
+ * before the commit. */
 static bool may_be_stale(struct tree *tree, const struct viewdiff_name *name)
 {
-	const struct node *node;
+	const struct node *node = NULL;
 
-	if (name->what == VIEWDIFF_ADDED)
-		return true; /* absent names are not remembered */
-	node = nodes_find(tree->nodes, name->before);
+	if (name->what != VIEWDIFF_ADDED)
+		node = nodes_find(tree->nodes, name->before);
 	return node && node->lookups > 0;
 }
 
-/* Leaves in the list the names that must be told to the kernel, and one per directory at least: the
- * invalidation of a name waits for listings under way in its directory (FUSE.md 2), which that of
- * the cached listing does not. */
+/* What leads elsewhere now is told before what nothing leads to any more. */
+static int in_order_of_telling(const void *a, const void *b)
+{
+	const struct viewdiff_name *first = a, *second = b;
+	bool first_removed = first->what == VIEWDIFF_REMOVED;
+	bool second_removed = second->what == VIEWDIFF_REMOVED;
+
+	if (first_removed != second_removed)
+		return first_removed ? 1 : -1;
+	if (first->parent != second->parent)
+		return first->parent < second->parent ? -1 : 1;
+	return strcmp(first->name, second->name);
+}
+
+/* Leaves in the list the names that must be told to the kernel, and the last of each directory in
+ * any case: the invalidation of a name waits for listings under way in its directory (FUSE.md 2),
+ * which that of the cached listing does not. */
 static void keep_revealed(struct tree *tree, struct viewdiff *diff)
 {
 	size_t kept = 0;
-	uint32_t last_parent = 0;
 
 	for (size_t i = 0; i < diff->n_names; i++) {
 		bool last = i + 1 == diff->n_names ||
 			    diff->names[i + 1].parent != diff->names[i].parent;
-		bool wanted = may_be_stale(tree, &diff->names[i]) ||
-			      (last && diff->names[i].parent != last_parent);
 
-		if (!wanted)
-			continue;
-		last_parent = diff->names[i].parent;
-		diff->names[kept++] = diff->names[i];
+		if (last || may_be_stale(tree, &diff->names[i]))
+			diff->names[kept++] = diff->names[i];
 	}
 	diff->n_names = kept;
+	if (kept > 1)
+		qsort(diff->names, kept, sizeof(*diff->names), in_order_of_telling);
 }
 
-int tree_publish(struct tree *tree, struct generation *generation, struct tree_change *ret_change)
+static void note_removed(struct tree *tree, const struct viewdiff *diff)
+{
+	for (size_t i = 0; i < diff->n_names; i++)
+		if (diff->names[i].what == VIEWDIFF_REMOVED)
+			stale_note(tree->stale, diff->names[i].parent, diff->names[i].name,
+				diff->names[i].before);
+}
+
+int tree_prepare(struct tree *tree, struct generation *generation, struct tree_change *ret_change)
 {
 	_cleanup_(tree_change_clear) struct tree_change change = { 0 };
 	size_t capacity = 0;
-	struct timespec now;
 	int error;
 	TREE_LOCK(tree);
 
@@ -122,22 +142,33 @@ int tree_publish(struct tree *tree, struct generation *generation, struct tree_c
 		error = note_attributes(tree, &generation->view->root, &change, &capacity);
 		if (error < 0)
 			return error;
+		change.before = generation_ref(tree->current);
 	}
-	change.before = steal_pointer(tree->current);
 	change.after = generation_ref(generation);
-	tree->current = generation_ref(generation);
-	nodes_publish(tree->nodes, generation->view);
-	keep_revealed(tree, &change.diff);
+	tree->incoming = generation->view;
+	*ret_change = change;
+	change = (struct tree_change){ 0 };
+	return 0;
+}
+
+void tree_commit(struct tree *tree, struct tree_change *change)
+{
+	struct timespec now;
+	TREE_LOCK(tree);
+
+	generation_unref(tree->current);
+	tree->current = generation_ref(change->after);
+	tree->incoming = NULL;
+	nodes_publish(tree->nodes, tree->current->view);
+	note_removed(tree, &change->diff);
+	keep_revealed(tree, &change->diff);
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	for (size_t i = 0; i < change.diff.n_directories; i++) {
-		struct node *node = nodes_find(tree->nodes, change.diff.directories[i]);
+	for (size_t i = 0; i < change->diff.n_directories; i++) {
+		struct node *node = nodes_find(tree->nodes, change->diff.directories[i]);
 
 		if (node)
 			node->mtime = now;
 	}
-	*ret_change = change;
-	change = (struct tree_change){ 0 };
-	return 0;
 }
 
 void tree_change_clear(struct tree_change *change)

@@ -20,23 +20,34 @@ struct tree *tree_free(struct tree *tree);
 /* The published generation as a reference of the caller's; NULL before the first publish. */
 struct generation *tree_current(struct tree *tree);
 
-/* What a publish leaves to be told to the kernel. */
+/* What a publish has to tell the kernel. */
 struct tree_change {
 	struct generation *before; /* a reference; NULL for the first publish */
 	struct generation *after;
-	struct viewdiff diff; /* only the names that the kernel may know; borrows from both */
+	/* Borrows from both. Prepared: all differences; committed: those that the kernel may not
+	 * know, in the order of telling. */
+	struct viewdiff diff;
 	uint64_t *attributes; /* nodes whose owner or mode changed, revealed ones */
 	size_t n_attributes;
 };
 
-/* Makes the generation the published one. Returns 0 and what changed (tree_change_clear), or
- * -ENOMEM with the old one untouched. */
-int tree_publish(struct tree *tree, struct generation *generation, struct tree_change *ret_change);
+/* A publish has two steps. Between them the new names are told to the kernel (invalidate_added):
+ * absent names that it remembers go, and those that the next view has are not remembered any more.
+ * So a link of the new view, once it is seen, never leads to a name that seems absent.
+ *
+ * The first compares and gives the numbers. Returns 0 and what changes (tree_change_clear), or
+ * -ENOMEM with nothing changed. */
+int tree_prepare(struct tree *tree, struct generation *generation, struct tree_change *ret_change);
+/* The second makes the prepared generation the published one; the rest is to be told then. */
+void tree_commit(struct tree *tree, struct tree_change *change);
 void tree_change_clear(struct tree_change *change);
 
 /* The requests. Each allocates nothing and returns 0 or -errno: -ENOENT for a name or node that is
  * not there, -ENOTDIR, -EISDIR, -EINVAL. */
-int tree_lookup(struct tree *tree, uint64_t parent, const char *name, struct stat *ret_stat);
+/* `thread` asks, 0: not known. -ESTALE: it must walk its path again (module `stale`). *ret_keep:
+ * the answer may be remembered. */
+int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thread,
+	struct stat *ret_stat, bool *ret_keep);
 int tree_getattr(struct tree *tree, uint64_t ino, struct stat *ret_stat);
 void tree_forget(struct tree *tree, uint64_t ino, uint64_t count);
 /* Copies the link's text and a NUL into buffer. */

@@ -48,21 +48,67 @@ static bool node_answers(const struct node *node)
 	return node && (node->kind != VIEW_FILE || node->source);
 }
 
-int tree_lookup(struct tree *tree, uint64_t parent, const char *name, struct stat *ret_stat)
+/* Whether the view that is about to be published has the name. */
+static bool is_incoming(const struct tree *tree, const struct node *parent, const char *name)
+{
+	const struct view_directory *directory;
+
+	if (!tree->incoming)
+		return false;
+	directory = view_find_directory(tree->incoming, parent->path);
+	return directory && view_lookup(directory, name);
+}
+
+/* A name that the published view does not have. Returns the node to serve all the same, NULL with
+ * *ret_error: absent, or the walk must start again. */
+static struct node *ask_stale(
+	struct tree *tree, pid_t thread, uint64_t parent, const char *name, int *ret_error)
+{
+	struct node *node;
+	uint32_t ino;
+
+	*ret_error = -ENOENT;
+	switch (stale_ask(tree->stale, thread, (uint32_t)parent, name, &ino)) {
+	case STALE_ABSENT:
+		return NULL;
+	case STALE_AGAIN:
+		*ret_error = -ESTALE;
+		return NULL;
+	case STALE_SERVE:
+		node = nodes_find(tree->nodes, ino);
+		return node_answers(node) ? node : NULL;
+	}
+	return NULL;
+}
+
+int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thread,
+	struct stat *ret_stat, bool *ret_keep)
 {
 	const struct view_entry *entry;
 	struct node *node;
+	int error;
 	TREE_LOCK(tree);
 
+	*ret_keep = true;
 	node = nodes_find(tree->nodes, parent);
 	if (!node)
 		return -ENOENT;
 	if (node->kind != VIEW_DIRECTORY)
 		return -ENOTDIR;
 	entry = node->directory ? view_lookup(node->directory, name) : NULL;
-	if (!entry)
+	if (entry) {
+		node = nodes_find(tree->nodes, entry->ino);
+		if (node->kind == VIEW_FILE || (node->kind == VIEW_LINK && node->target[0] == '/'))
+			stale_arrived(tree->stale, thread);
+	} else if (is_incoming(tree, node, name)) {
+		*ret_keep = false;
 		return -ENOENT;
-	node = nodes_find(tree->nodes, entry->ino);
+	} else {
+		node = ask_stale(tree, thread, parent, name, &error);
+		if (!node)
+			return error;
+		*ret_keep = false;
+	}
 	nodes_reveal(tree->nodes, node);
 	fill_stat(tree, node, ret_stat);
 	return 0;

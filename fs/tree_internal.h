@@ -6,14 +6,17 @@
 #include <pthread.h>
 
 #include "nodes.h"
+#include "stale.h"
 #include "tree.h"
 
 struct tree {
 	pthread_mutex_t lock;
 	struct fdpool *pool;
 	struct nodes *nodes;
+	struct stale *stale;
 	struct generation *current;
-	uid_t uid; /* owner of directories, links and content */
+	struct view *incoming; /* prepared, not committed; its change holds it */
+	uid_t uid;             /* owner of directories, links and content */
 	gid_t gid;
 };
 

@@ -135,7 +135,7 @@ bool client_is_error(const struct tool *tool, const json_t *reply, int *ret_code
 int client_ask(const struct tool *tool, json_t *request, bool change, json_t **ret_reply)
 {
 	struct find_target target = { 0 };
-	json_t *reply;
+	json_t *reply = NULL;
 	int code = find_daemon(tool, &target);
 
 	if (code != TOOL_DONE) {

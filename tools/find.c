@@ -60,15 +60,15 @@ static char *absolute_path(const char *path)
 	_cleanup_(freep) char *here = path[0] == '/' ? strdup("") : getcwd(NULL, 0);
 	_cleanup_(freep) char *whole = here ? string_format("%s/%s", here, path) : NULL;
 	char *result = whole ? calloc(1, strlen(whole) + 2) : NULL;
-	char *rest = whole, *component;
+	char *rest = whole, *end = result, *component;
 
 	if (!result)
 		return NULL;
 	while ((component = strsep(&rest, "/"))) {
 		if (!*component || strcmp(component, ".") == 0)
 			continue;
-		strcat(result, "/");
-		strcat(result, component);
+		*end++ = '/';
+		end = stpcpy(end, component);
 	}
 	return result;
 }

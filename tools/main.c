@@ -24,13 +24,14 @@ static const struct command commands[] = {
 
 int tool_fail(enum tool_exit code, const char *format, ...)
 {
+	_cleanup_(freep) char *text = NULL;
 	va_list arguments;
 
-	fputs("gldriverctl: ", stderr);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
 	va_end(arguments);
-	fputc('\n', stderr);
+	fprintf(stderr, "gldriverctl: %s\n", text ? text : "out of memory");
 	return code;
 }
 

@@ -3,11 +3,12 @@
 # golden.sh — what the make.sh of a golden case uses to build its machine in $ROOT. Sourced by tests/golden.sh, which
 # sets $ROOT and $CACHE.
 
-# lib PATH SONAME [NEEDED...]: a library; SONAME "-": none. The same one is linked once.
+# lib PATH SONAME [NEEDED...]: a library; SONAME "-": none. Its content depends on the file's name, so that two versions
+# are no copies. The same one is linked once.
 lib() {
-  local out=$ROOT$1 soname=$2 needed key flags=()
+  local out=$ROOT$1 soname=$2 name=${1##*/} needed key flags=()
   shift 2
-  key=$CACHE/$(printf '%s|' "$soname" "$@" | md5sum | cut -c1-20).so
+  key=$CACHE/$(printf '%s|' "$name" "$soname" "$@" | md5sum | cut -c1-20).so
   if [ ! -e "$key" ]; then
     [ "$soname" = - ] || flags+=("-Wl,-soname,$soname")
     for needed; do
@@ -15,7 +16,7 @@ lib() {
         echo 'void nothing(void);' | ${CC:-cc} -shared -nostdlib -x c - -o "$CACHE/$needed.link" "-Wl,-soname,$needed"
       flags+=("$CACHE/$needed.link")
     done
-    echo 'int who(void); int who(void) { return 1; }' |
+    echo "const char *who(void); const char *who(void) { return \"$name\"; }" |
       ${CC:-cc} -shared -fPIC -nostdlib -x c - -o "$key" -x none -Wl,--no-as-needed "${flags[@]}"
   fi
   mkdir -p "${out%/*}"

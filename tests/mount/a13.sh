@@ -34,7 +34,7 @@ start_daemon
 expect_who libdrm.so.2 leaked
 # shellcheck disable=SC2086
 none_of $never
-expect_has "$(ctl --json status)" libc.so.6
+expect_has "$(status_of .)" libc.so.6
 expect_has "$(ctl explain libc.so.6)" libc.so.6
 # A libc that hides behind another file name is one by its SONAME.
 make_lib "$HOST/libnvidia-tls.so.1" libc.so.6 hidden

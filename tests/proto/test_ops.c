@@ -48,7 +48,8 @@ static struct tree_change publish(struct fixture *fixture, struct view *view)
 	struct generation *generation = world_generation(view);
 	struct tree_change change;
 
-	assert_int_equal(tree_publish(fixture->tree, generation, &change), 0);
+	assert_int_equal(tree_prepare(fixture->tree, generation, &change), 0);
+	tree_commit(fixture->tree, &change);
 	generation_unref(generation);
 	return change;
 }
@@ -368,6 +369,90 @@ static void test_invalidation(void **state)
 	forget(fixture, first, 1000);
 }
 
+/* Between the two steps of a publish a new name is absent, but not remembered as that. */
+static void test_incoming(void **state)
+{
+	struct fixture *fixture = *state;
+	struct view *view = make_view(fixture, "first");
+	struct generation *generation;
+	struct tree_change change;
+	static struct wire_reply reply;
+	uint64_t lib = node_of(fixture, "lib", NULL);
+
+	assert_int_equal(view_add_link(view, "lib/new", "libcuda.so.1", NULL, NULL), 0);
+	generation = world_generation(view);
+	assert_int_equal(tree_prepare(fixture->tree, generation, &change), 0);
+	assert_int_equal(wire_lookup(&fixture->wire, lib, "new", &reply), 0);
+	assert_int_equal(reply.entry.nodeid, 0);
+	assert_int_equal(reply.entry.entry_valid, 0);
+	assert_int_equal(wire_lookup(&fixture->wire, lib, "other", &reply), 0);
+	assert_true(reply.entry.entry_valid > 0);
+	assert_int_equal(invalidate_added(fixture->wire.session, &change), 1);
+	wire_receive(&fixture->wire, &reply);
+	assert_int_equal(reply.header.error, FUSE_NOTIFY_INVAL_ENTRY);
+	tree_commit(fixture->tree, &change);
+	assert_int_equal(wire_lookup(&fixture->wire, lib, "new", &reply), 0);
+	assert_int_not_equal(reply.entry.nodeid, 0);
+	assert_true(reply.entry.entry_valid > 0);
+	tree_change_clear(&change);
+	generation_unref(generation);
+}
+
+/* lib/{libcuda.so.1 -> NAME, NAME} */
+static void publish_named(struct fixture *fixture, const char *name)
+{
+	_cleanup_(freep) char *path = string_format("lib/%s", name);
+	struct view *view = view_new();
+	struct source *source = world_source(fixture->directory, name, name, fixture->pool);
+	struct tree_change change;
+
+	assert_int_equal(view_add_file(view, path, source, "host"), 0);
+	assert_int_equal(view_add_link(view, "lib/libcuda.so.1", name, source, "host"), 0);
+	source_unref(source);
+	change = publish(fixture, view);
+	tree_change_clear(&change);
+}
+
+static int ask_as(struct fixture *fixture, uint32_t thread, uint64_t parent, const char *name)
+{
+	static struct wire_reply reply;
+	int error;
+
+	fixture->wire.thread = thread;
+	error = wire_lookup(&fixture->wire, parent, name, &reply);
+	fixture->wire.thread = 0;
+	if (error)
+		return error;
+	if (reply.entry.nodeid == 0)
+		return -ENOENT;
+	return reply.entry.entry_valid ? 0 : 1;
+}
+
+/* Who followed an old link starts again; who meant the name learns that it is absent. */
+static void test_overtaken(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t lib;
+
+	publish_named(fixture, "old");
+	publish_named(fixture, "new");
+	lib = node_of(fixture, "lib", NULL);
+	assert_int_equal(ask_as(fixture, 7, lib, "never"), -ENOENT);
+	assert_int_equal(ask_as(fixture, 7, lib, "old"), -ESTALE);
+	assert_int_equal(ask_as(fixture, 8, lib, "old"), -ESTALE);
+	assert_int_equal(ask_as(fixture, 0, lib, "old"), -ENOENT);
+	/* 7 follows the new link, 8 meant the name itself. */
+	assert_int_equal(ask_as(fixture, 7, lib, "libcuda.so.1"), 0);
+	assert_int_equal(ask_as(fixture, 7, lib, "new"), 0);
+	assert_int_equal(ask_as(fixture, 8, lib, "old"), -ENOENT);
+	assert_int_equal(ask_as(fixture, 7, lib, "old"), -ESTALE);
+	/* Overtaken once more on its second walk: the old file, not remembered. */
+	publish_named(fixture, "newest");
+	assert_int_equal(ask_as(fixture, 7, lib, "new"), 1);
+	assert_int_equal(ask_as(fixture, 7, lib, "new"), -ESTALE);
+	assert_int_equal(ask_as(fixture, 7, lib, "new"), -ENOENT);
+}
+
 static void test_counts(void **state)
 {
 	struct fixture *fixture = *state;
@@ -399,6 +484,8 @@ int main(void)
 		WITH_FIXTURE(test_xattrs),
 		WITH_FIXTURE(test_statfs),
 		WITH_FIXTURE(test_invalidation),
+		WITH_FIXTURE(test_incoming),
+		WITH_FIXTURE(test_overtaken),
 		WITH_FIXTURE(test_counts),
 	};
 

@@ -54,6 +54,7 @@ void wire_send(struct wire *wire, uint32_t opcode, uint64_t nodeid, const void *
 		.opcode = opcode,
 		.unique = ++wire->unique,
 		.nodeid = nodeid,
+		.pid = wire->thread,
 	};
 	struct iovec parts[] = {
 		{ &header, sizeof(header) },

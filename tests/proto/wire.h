@@ -11,6 +11,7 @@
 struct wire {
 	int fd; /* the kernel's end */
 	uint64_t unique;
+	uint32_t thread; /* who asks */
 	struct session *session;
 };
 

@@ -13,7 +13,7 @@ struct elf_plan {
 	uint8_t class; /* 0: ELFCLASS64 */
 	bool big_endian;
 	uint16_t machine; /* 0: EM_X86_64 */
-	uint16_t type;	  /* 0: ET_DYN */
+	uint16_t type;    /* 0: ET_DYN */
 	bool pie;
 	bool static_; /* no PT_DYNAMIC */
 	const char *soname, *runpath, *rpath;

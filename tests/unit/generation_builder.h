@@ -75,9 +75,11 @@ static struct resolution *builder_resolution(struct layer *compat, struct layer 
 	view_add_content(resolution->view, ".gldriverfs/status.json", "{}", 2);
 	view_identify(resolution->view);
 	view_finish(resolution->view);
-	resolution->verdicts = calloc(2, sizeof(*resolution->verdicts));
+	resolution->verdicts = calloc(3, sizeof(*resolution->verdicts));
 	builder_verdict(resolution, compat, 0, VERDICT_SERVED, "layer compat comes first");
-	builder_verdict(resolution, host, 0, VERDICT_HIDDEN_BY_COMPAT, "compat gives the CUDA set");
+	for (size_t i = 0; i < 2; i++)
+		builder_verdict(
+			resolution, host, i, VERDICT_HIDDEN_BY_COMPAT, "compat gives the CUDA set");
 	resolution->unresolved = calloc(1, sizeof(*resolution->unresolved));
 	resolution->unresolved[0] =
 		(struct unresolved){ strdup("libnvrm_gpu.so"), strdup("libcuda.so.1.1") };
@@ -103,6 +105,8 @@ static struct generation *builder_generation(void)
 	generation->layers[1] = builder_layer(&generation->policy->layers[1], "/h");
 	layer_add_candidate(generation->layers[0], "lib/libcuda.so.1.1", compat, NULL, 0, false);
 	layer_add_candidate(generation->layers[1], "lib/libcuda.so.470.1", host, NULL, 0, false);
+	layer_add_candidate(
+		generation->layers[1], "lib/libcuda.so.1", host, "libcuda.so.470.1", 0, false);
 	layer_add_rejection(generation->layers[1], "/h/libnvcuvid.so.1", "the file is %s", "empty");
 	source_unref(compat);
 	source_unref(host);

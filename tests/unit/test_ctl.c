@@ -320,8 +320,9 @@ static int connect_raw(const char *path)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
+	assert_true(fd >= 0);
 	strcpy(address.sun_path, path);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
 	close(fd);
 	return -1;
@@ -373,8 +374,9 @@ static void test_no_descriptors_left(void **state)
 	close(fd);
 }
 
-/* Sends the request as another user; exits with 0 where the reply has the part. */
-static int as_other(struct fixture *fixture, const char *request, const char *part)
+/* Sends the request as another user, who holds `held` idle connections. Returns 0 where the reply
+ * has the part. */
+static int as_other(struct fixture *fixture, int held, const char *request, const char *part)
 {
 	pid_t pid = fork();
 	int status;
@@ -388,6 +390,9 @@ static int as_other(struct fixture *fixture, const char *request, const char *pa
 		alarm(10);
 		if (setgid(65534) < 0 || setuid(65534) < 0)
 			_exit(2);
+		while (held-- > 0)
+			if (ctlsocket_connect(fixture->path) < 0)
+				_exit(5);
 		fd = ctlsocket_connect(fixture->path);
 		if (fd < 0 || send(fd, request, strlen(request), 0) < 0)
 			_exit(3);
@@ -407,12 +412,25 @@ static void test_only_root_and_owner_change(void **state)
 
 	if (getuid() != 0)
 		skip();
-	assert_int_equal(as_other(fixture, "{\"v\":1,\"verb\":\"status\"}\n", "\"pid\":42"), 0);
-	assert_int_equal(as_other(fixture, "{\"v\":1,\"verb\":\"reload\"}\n", "\"denied\""), 0);
-	assert_int_equal(as_other(fixture, "{\"v\":1,\"verb\":\"compat\",\"mode\":\"on\"}\n",
+	assert_int_equal(as_other(fixture, 0, "{\"v\":1,\"verb\":\"status\"}\n", "\"pid\":42"), 0);
+	assert_int_equal(as_other(fixture, 0, "{\"v\":1,\"verb\":\"reload\"}\n", "\"denied\""), 0);
+	assert_int_equal(as_other(fixture, 0, "{\"v\":1,\"verb\":\"compat\",\"mode\":\"on\"}\n",
 				 "\"code\":\"denied\""),
 		0);
 	assert_int_equal(fixture->waiting, 0);
+}
+
+static void test_one_user_cannot_fill_it(void **state)
+{
+	static const char request[] = "{\"v\":1,\"verb\":\"status\"}\n";
+	struct fixture *fixture = *state;
+
+	if (getuid() != 0)
+		skip();
+	assert_int_equal(as_other(fixture, 7, request, "\"pid\":42"), 0);
+	assert_int_equal(as_other(fixture, 8, request, "\"code\":\"busy\""), 0);
+	turn(fixture, false);
+	assert_int_equal(ctl_timeout(fixture->ctl), -1);
 }
 
 static void test_sockets(void **state)
@@ -486,6 +504,7 @@ int main(void)
 		TEST(test_many_connections),
 		TEST(test_no_descriptors_left),
 		TEST(test_only_root_and_owner_change),
+		TEST(test_one_user_cannot_fill_it),
 		TEST(test_sockets),
 		TEST(test_long_path),
 	};

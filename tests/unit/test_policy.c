@@ -13,7 +13,7 @@
 
 struct input {
 	const char *files[FILES_MAX]; /* "f1", "f2" … */
-	const char *override;	      /* "o" */
+	const char *override;         /* "o" */
 	const char *profile;
 	bool user;
 	bool system; /* the first file is of /etc */
@@ -113,7 +113,7 @@ static char *dump(const struct policy *policy)
 	return text;
 }
 
-#define HOST	  "[layer host]\ndir = /h\n"
+#define HOST      "[layer host]\ndir = /h\n"
 #define HOST_DUMP "layer host@f1:1 host 30 dir=/h@f1:2\n"
 
 struct good_case {

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* stale: path walks that a publish overtook. A walk that has read a link of the old view comes to a
+ * name that the new view no longer has: that is not an absent name, the walk must start again. Not
+ * thread-safe: its owner `tree` has the lock. Edge.
+ *
+ * A lookup that fails with ESTALE makes the kernel walk the whole path once more and ask for every
+ * component anew (fs/namei.c: LOOKUP_REVAL), so that the link's new text is followed. A walk that
+ * comes to the same name again meant the name itself: it is absent. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct stale;
+
+struct stale *stale_new(void);
+/* Accepts NULL, returns NULL. */
+struct stale *stale_free(struct stale *stale);
+
+/* A publish removed this name, which stood for node `ino`. The latest few hundred are remembered.
+ */
+void stale_note(struct stale *stale, uint32_t parent, const char *name, uint32_t ino);
+
+enum stale_answer {
+	STALE_ABSENT, /* nobody can have a link to it, or the walk was started again already */
+	STALE_AGAIN,  /* ESTALE */
+	STALE_SERVE,  /* the second walk was overtaken as well: *ret_ino, not to be remembered */
+};
+
+/* Thread `thread` (0: not known) looks up a name that the published view does not have. */
+enum stale_answer stale_ask(
+	struct stale *stale, pid_t thread, uint32_t parent, const char *name, uint32_t *ret_ino);
+/* The thread's lookup has come to its end with a file. */
+void stale_arrived(struct stale *stale, pid_t thread);

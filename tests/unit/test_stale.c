@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "../compat/cmocka.h"
+
+#include <stdio.h>
+
+#include "stale.h"
+
+static enum stale_answer ask(struct stale *stale, pid_t thread, const char *name)
+{
+	uint32_t ino = 0;
+	enum stale_answer answer = stale_ask(stale, thread, 2, name, &ino);
+
+	if (answer == STALE_SERVE)
+		assert_int_equal(ino, 40);
+	return answer;
+}
+
+static void test_answers(void **state)
+{
+	struct stale *stale = stale_new();
+
+	(void)state;
+	assert_int_equal(ask(stale, 1, "a"), STALE_ABSENT);
+	stale_note(stale, 2, "a", 40);
+	stale_note(stale, 2, "b", 40);
+	assert_int_equal(ask(stale, 0, "a"), STALE_ABSENT);
+	assert_int_equal(ask(stale, 1, "a"), STALE_AGAIN);
+	assert_int_equal(ask(stale, 2, "a"), STALE_AGAIN);
+	assert_int_equal(ask(stale, 1, "a"), STALE_ABSENT);
+	assert_int_equal(ask(stale, 2, "b"), STALE_SERVE);
+	assert_int_equal(ask(stale, 2, "b"), STALE_AGAIN);
+	stale_arrived(stale, 2);
+	assert_int_equal(ask(stale, 2, "b"), STALE_AGAIN);
+	stale_arrived(stale, 99);
+	stale_free(stale);
+}
+
+/* Too many threads at once get a plain answer, never a second ESTALE. */
+static void test_full(void **state)
+{
+	struct stale *stale = stale_new();
+	int again = 0;
+
+	(void)state;
+	stale_note(stale, 2, "a", 40);
+	for (pid_t thread = 1; thread <= 1000; thread++)
+		again += ask(stale, thread, "a") == STALE_AGAIN;
+	assert_true(again >= 16 && again < 1000);
+	for (pid_t thread = 1; thread <= 1000; thread++)
+		if (thread <= again)
+			assert_int_equal(ask(stale, thread, "a"), STALE_ABSENT);
+	stale_free(stale);
+}
+
+/* The ring keeps the latest names. */
+static void test_ring(void **state)
+{
+	struct stale *stale = stale_new();
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		stale_note(stale, 2, name, 40);
+	}
+	assert_int_equal(ask(stale, 1, "n4999"), STALE_AGAIN);
+	assert_int_equal(ask(stale, 2, "n4500"), STALE_AGAIN);
+	assert_int_equal(ask(stale, 3, "n0"), STALE_ABSENT);
+	stale_free(stale);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_ring),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
