@@ -176,7 +176,8 @@ static int add_alias(struct resolve_job *job, struct resolve_group *group,
 		return say_taken(item);
 	if (result == 0 && strcmp(item->name, group->key) != 0)
 		result = add_link(job, group, item->name,
-			bare && strcmp(group->key, group->served) ? group->key : group->served);
+			bare && strcmp(group->key, group->served) != 0 ? group->key
+								       : group->served);
 	if (result == -ENOMEM)
 		return result;
 	if (item->fate == FATE_WINNER)
