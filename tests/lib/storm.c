@@ -77,8 +77,20 @@ static int work(struct shared *shared)
 	return 0;
 }
 
-static int toggle(char **command, const char *mode)
+static bool leads_to(const char *link, const char *want)
 {
+	char target[4096] = "";
+
+	return readlink(link, target, sizeof(target) - 1) > 0 && strcmp(target, want) == 0;
+}
+
+/* Returns the command's status; *ret_ms is when the link was first seen to lead to its new target,
+ * from before the command's start. */
+static int toggle(
+	char **command, const char *mode, const char *link, const char *want, double *ret_ms)
+{
+	const struct timespec rest = { .tv_nsec = 100000 };
+	const double start = now_ms();
 	posix_spawn_file_actions_t actions;
 	char *arguments[32];
 	size_t count = 0;
@@ -93,11 +105,13 @@ static int toggle(char **command, const char *mode)
 	arguments[count] = NULL;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	if (posix_spawn(&pid, arguments[0], &actions, NULL, arguments, environ) != 0 ||
-		waitpid(pid, &status, 0) != pid)
-		status = -1;
+	if (posix_spawn(&pid, arguments[0], &actions, NULL, arguments, environ) != 0)
+		return -1;
 	posix_spawn_file_actions_destroy(&actions);
-	return status;
+	while (!leads_to(link, want) && now_ms() - start < 5000)
+		nanosleep(&rest, NULL);
+	*ret_ms = now_ms() - start;
+	return waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
 static int compare(const void *a, const void *b)
@@ -115,24 +129,21 @@ static int toggle_for(struct shared *shared, double seconds, char **argv, double
 
 	while (now_ms() < end && count < MAX_TOGGLES) {
 		const char *want = argv[count % 2 ? 4 : 5];
-		char target[4096] = "";
-		double start = now_ms();
-		struct timespec rest;
+		const double start = now_ms();
+		struct timespec rest = { .tv_nsec = 20000000 };
 		int status;
 
 		atomic_fetch_add(&shared->toggles, 1);
-		status = toggle(argv + 7, count % 2 ? "off" : "on");
+		status = toggle(argv + 7, count % 2 ? "off" : "on", argv[3], want, &times[count]);
 		atomic_fetch_add(&shared->toggles, 1);
-		if (status != 0 || readlink(argv[3], target, sizeof(target) - 1) < 0 ||
-			strcmp(target, want) != 0) {
-			fprintf(stderr, "toggle %d: status %x, target '%s' instead of '%s'\n",
-				count, (unsigned)status, target, want);
+		if (status != 0 || !leads_to(argv[3], want)) {
+			fprintf(stderr, "toggle %d: status %x, or %s leads not to %s\n", count,
+				(unsigned)status, argv[3], want);
 			return -1;
 		}
-		times[count++] = now_ms() - start;
-		rest = (struct timespec){ .tv_nsec = 20000000 };
-		if (times[count - 1] < 20)
-			rest.tv_nsec -= (long)(times[count - 1] * 1e6);
+		count++;
+		if (now_ms() - start < 20)
+			rest.tv_nsec -= (long)((now_ms() - start) * 1e6);
 		else
 			rest.tv_nsec = 0;
 		nanosleep(&rest, NULL);

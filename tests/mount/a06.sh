@@ -13,6 +13,7 @@ for size in 0 40 1000; do
   ln -sf libcuda.so.1.1 "$HOST/libcuda.so.1"
   rm -f "$HOST2"/*
   cp "$T/good.so" "$HOST2/libcuda.so.1.1"
+  ln -s libcuda.so.1.1 "$HOST2/libcuda.so.1"
   policy "[layer a]" "role = host" "dir = $HOST" "[layer b]" "role = host" "dir = $HOST2"
   start_logged
   expect_who libcuda.so.1 good
