@@ -22,6 +22,7 @@ struct stale_name {
 struct stale_walk {
 	pid_t thread; /* 0: free */
 	uint64_t hash;
+	bool followed; /* the second walk came over a link: it did not mean the name itself */
 	time_t since;
 };
 
@@ -122,18 +123,27 @@ enum stale_answer stale_ask(
 		return STALE_ABSENT;
 	walk = find_walk(stale, thread);
 	if (walk) {
-		bool same = walk->hash == hash;
+		bool meant = walk->hash == hash && !walk->followed;
 
 		end_walk(stale, walk);
 		*ret_ino = found->ino;
-		return same ? STALE_ABSENT : STALE_SERVE;
+		return meant ? STALE_ABSENT : STALE_SERVE;
 	}
 	walk = new_walk(stale);
 	if (!walk)
 		return STALE_ABSENT;
 	walk->thread = thread;
 	walk->hash = hash;
+	walk->followed = false;
 	return STALE_AGAIN;
+}
+
+void stale_followed(struct stale *stale, pid_t thread)
+{
+	struct stale_walk *walk = thread == 0 ? NULL : find_walk(stale, thread);
+
+	if (walk)
+		walk->followed = true;
 }
 
 void stale_arrived(struct stale *stale, pid_t thread)

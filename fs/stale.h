@@ -23,13 +23,14 @@ struct stale *stale_free(struct stale *stale);
 void stale_note(struct stale *stale, uint32_t parent, const char *name, uint32_t ino);
 
 enum stale_answer {
-	STALE_ABSENT, /* nobody can have a link to it, or the walk was started again already */
+	STALE_ABSENT, /* nobody can have a link to it, or the second walk meant the name itself */
 	STALE_AGAIN,  /* ESTALE */
 	STALE_SERVE,  /* the second walk was overtaken as well: *ret_ino, not to be remembered */
 };
 
 /* Thread `thread` (0: not known) looks up a name that the published view does not have. */
-enum stale_answer stale_ask(
-	struct stale *stale, pid_t thread, uint32_t parent, const char *name, uint32_t *ret_ino);
-/* The thread's lookup has come to its end with a file. */
+enum stale_answer stale_ask(struct stale *stale, pid_t thread, uint32_t parent, const char *name,
+	uint32_t *ret_ino);
+/* The thread's walk has come to a link that the published view has, or to its end. */
+void stale_followed(struct stale *stale, pid_t thread);
 void stale_arrived(struct stale *stale, pid_t thread);

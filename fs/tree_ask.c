@@ -98,7 +98,9 @@ int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thre
 	entry = node->directory ? view_lookup(node->directory, name) : NULL;
 	if (entry) {
 		node = nodes_find(tree->nodes, entry->ino);
-		if (node->kind == VIEW_FILE || (node->kind == VIEW_LINK && node->target[0] == '/'))
+		if (node->kind == VIEW_LINK && node->target[0] != '/')
+			stale_followed(tree->stale, thread);
+		else if (node->kind != VIEW_DIRECTORY)
 			stale_arrived(tree->stale, thread);
 	} else if (is_incoming(tree, node, name)) {
 		*ret_keep = false;

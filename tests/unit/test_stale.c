@@ -32,6 +32,9 @@ static void test_answers(void **state)
 	stale_arrived(stale, 2);
 	assert_int_equal(ask(stale, 2, "b"), STALE_AGAIN);
 	stale_arrived(stale, 99);
+	/* Sent on by a link to the same name, which went again meanwhile. */
+	stale_followed(stale, 2);
+	assert_int_equal(ask(stale, 2, "b"), STALE_SERVE);
 	stale_free(stale);
 }
 
