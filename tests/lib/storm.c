@@ -97,7 +97,7 @@ static int toggle(
 	pid_t pid;
 	int status;
 
-	while (command[count] && count < 30) {
+	while (count < 30 && command[count]) {
 		arguments[count] = command[count];
 		count++;
 	}
