@@ -117,6 +117,17 @@ static char *absolute_path(const char *path)
 	return string_format("%s/%s", strcmp(parent, "/") == 0 ? "" : parent, name);
 }
 
+/* The same file from any working directory: the background process leaves this one. Links are not
+ * followed, they are at each load. NULL with errno. */
+static char *absolute_file(const char *path)
+{
+	_cleanup_(freep) char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
+
+	if (path[0] == '/')
+		return strdup(path);
+	return here ? string_format("%s/%s", here, path) : NULL;
+}
+
 /* ps shows the mountpoint as the last argument (DESIGN 6): starts this program again with it.
  * Returns only on failure. */
 static void execute_again(char **argv, int argc, const struct daemon *daemon)
@@ -215,7 +226,7 @@ static void print_and_clear(struct diag_list *diags)
 int main(int argc, char **argv)
 {
 	_cleanup_(diag_clear) struct diag_list diags = { 0 };
-	_cleanup_(freep) char *mountpoint = NULL;
+	_cleanup_(freep) char *mountpoint = NULL, *config = NULL;
 	struct daemon_options options;
 	struct daemon *daemon = NULL;
 	bool foreground;
@@ -234,6 +245,14 @@ int main(int argc, char **argv)
 			return DAEMON_MOUNT_FAILED;
 		}
 		options.mountpoint = mountpoint;
+	}
+	if (options.config) {
+		config = absolute_file(options.config);
+		if (!config) {
+			log_message(LOG_ERR, "--config %s: %s", options.config, strerror(errno));
+			return DAEMON_POLICY;
+		}
+		options.config = config;
 	}
 	if (!foreground)
 		close_inherited();
