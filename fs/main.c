@@ -128,11 +128,12 @@ static char *absolute_file(const char *path)
 	return here ? string_format("%s/%s", here, path) : NULL;
 }
 
-/* ps shows the mountpoint as the last argument (DESIGN 6): starts this program again with it.
- * Returns only on failure. */
-static void execute_again(char **argv, int argc, const struct daemon *daemon)
+/* ps shows the mountpoint as the last argument (DESIGN 6): starts this program again with it behind
+ * the n_options first arguments. Returns only on failure. */
+static void execute_again(char **argv, int n_options, const struct daemon *daemon)
 {
-	char **arguments = calloc((size_t)argc + 4, sizeof(char *));
+	size_t n = (size_t)n_options;
+	char **arguments = calloc(n + 4, sizeof(char *));
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
@@ -141,10 +142,12 @@ static void execute_again(char **argv, int argc, const struct daemon *daemon)
 		return;
 	}
 	self[length] = '\0';
-	memcpy(arguments, argv, (size_t)argc * sizeof(char *));
-	arguments[argc] = (char[]){ "--name" };
-	arguments[argc + 1] = (char *)daemon_name(daemon);
-	arguments[argc + 2] = (char *)daemon_mountpoint(daemon);
+	/* The name goes first: an option may be "--". */
+	arguments[0] = argv[0];
+	arguments[1] = (char[]){ "--name" };
+	arguments[2] = (char *)daemon_name(daemon);
+	memcpy(arguments + 3, argv + 1, (n - 1) * sizeof(char *));
+	arguments[n + 2] = (char *)daemon_mountpoint(daemon);
 	execv(self, arguments);
 	free(arguments);
 }
@@ -229,6 +232,7 @@ int main(int argc, char **argv)
 	_cleanup_(freep) char *mountpoint = NULL, *config = NULL;
 	struct daemon_options options;
 	struct daemon *daemon = NULL;
+	const char *last = argc > 0 ? argv[argc - 1] : ""; /* getopt moves the operands */
 	bool foreground;
 	enum daemon_exit status;
 	int parent = -1, done;
@@ -260,8 +264,8 @@ int main(int argc, char **argv)
 	print_and_clear(&diags);
 	if (status)
 		return status;
-	if (!options.mountpoint)
-		execute_again(argv, argc, daemon);
+	if (!mountpoint || strcmp(last, mountpoint) != 0)
+		execute_again(argv, optind, daemon);
 	if (!foreground) {
 		parent = go_to_background(daemon_mountpoint(daemon));
 		if (parent < 0) {

@@ -20,3 +20,21 @@ ctl reload
 expect_same "$(status_of .config)" "$POLICY"
 stop_daemon
 cd /
+
+# ps ends with the mountpoint, however it was given.
+last_argument() { tr '\0' '\n' <"/proc/$(daemon_pid)/cmdline" | tail -n 1; }
+expect_last() { # ARGUMENT...
+  start_by "$@"
+  expect_same "$(last_argument)" "$MNT" "ps of gldriverfs $*"
+  ctl reload
+  stop_daemon
+}
+cd "$T"
+expect_last --config "$POLICY" mnt
+expect_last "$MNT" --config policy.conf
+expect_last --config "$POLICY" --root / -- "$MNT/"
+policy "[gldriverfs]" "mountpoint = $MNT" "[layer host]" "role = host" "dir = $HOST"
+expect_last --config "$POLICY"
+expect_last --config policy.conf --name mine --no-cache --
+host_policy
+cd /
