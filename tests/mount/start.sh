@@ -38,3 +38,14 @@ expect_last --config "$POLICY"
 expect_last --config policy.conf --name mine --no-cache --
 host_policy
 cd /
+
+# No program that the daemon starts gets its descriptors.
+cd /
+start_logged
+for info in "/proc/$(daemon_pid)/fdinfo"/*; do
+  fd=${info##*/} flags=$(sed -n 's/^flags:[[:space:]]*//p' "$info")
+  # What this shell has open it gives to a daemon in the foreground.
+  [ -e "/proc/$$/fd/$fd" ] || [ $((flags & 02000000)) != 0 ] ||
+    fail "descriptor $fd is inherited: $(readlink "/proc/$(daemon_pid)/fd/$fd")"
+done
+stop_daemon
