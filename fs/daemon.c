@@ -231,6 +231,8 @@ enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags)
 		error = watch_descriptors(daemon);
 	if (error < 0 && diag_count(diags, DIAG_ERROR) == 0)
 		diag_add(diags, DIAG_ERROR, NULL, 0, "cannot serve: %s", strerror(-error));
+	if (error == -EBUSY)
+		return DAEMON_SERVED;
 	return error < 0 ? DAEMON_MOUNT_FAILED : DAEMON_DONE;
 }
 

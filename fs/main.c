@@ -168,12 +168,27 @@ static void close_inherited(void)
 		closedir(directory);
 }
 
+/* A daemon that came too late may still be taking off its own mount above ours: a moment's
+ * patience. */
+static bool mount_answers(const char *mountpoint)
+{
+	struct statfs fs;
+
+	for (unsigned tries = 0; tries < 50; tries++) {
+		if (statfs(mountpoint, &fs) == 0 || errno == EACCES)
+			return true;
+		if (errno != ENOTCONN && errno != ECONNABORTED)
+			return false;
+		usleep(10 * 1000);
+	}
+	return false;
+}
+
 /* Forks; the parent waits until the child's mount answers and exits with what the child sends.
  * Returns the descriptor for that in the child, or -1. */
 static int go_to_background(const char *mountpoint)
 {
 	unsigned char status = DAEMON_MOUNT_FAILED;
-	struct statfs fs;
 	int pipes[2];
 	pid_t child;
 
@@ -190,7 +205,7 @@ static int go_to_background(const char *mountpoint)
 	close(pipes[1]);
 	while (read(pipes[0], &status, 1) < 0 && errno == EINTR)
 		;
-	if (status == DAEMON_DONE && statfs(mountpoint, &fs) < 0 && errno != EACCES) {
+	if (status == DAEMON_DONE && !mount_answers(mountpoint)) {
 		fprintf(stderr, "gldriverfs: %s does not answer: %s\n", mountpoint,
 			strerror(errno));
 		status = DAEMON_MOUNT_FAILED;

@@ -49,3 +49,37 @@ for info in "/proc/$(daemon_pid)/fdinfo"/*; do
     fail "descriptor $fd is inherited: $(readlink "/proc/$(daemon_pid)/fd/$fd")"
 done
 stop_daemon
+
+# Killed, with a program inside: the next start finds the dead mount and puts a live one in its place.
+start_by --config "$POLICY" "$MNT"
+exec 7<"$MNT/lib"
+pid=$(daemon_pid)
+kill -KILL "$pid"
+wait_for not test -e "/proc/$pid/exe"
+expect_exit 1 stat "$MNT/lib/"
+expect_exit 3 ctl status
+: >"$LOG"
+start_by --config "$POLICY" "$MNT"
+expect_has "$(cat "$LOG")" "dead mount"
+expect_same "$(grep -cF " $MNT " /proc/self/mountinfo)" 1 "mounts"
+expect_who libcuda.so.1 host
+exec 7<&-
+
+# A live one is refused under any name, and so is a second one of the name elsewhere.
+mkdir "$T/other"
+expect_exit 3 "$GLDRIVERFS" --config "$POLICY" --name second "$MNT"
+expect_has "$(cat "$T/out")" "already served"
+name=$(status_of .name)
+expect_exit 3 "$GLDRIVERFS" --config "$POLICY" --name "$name" "$T/other"
+expect_has "$(cat "$T/out")" "already running"
+stop_daemon
+
+# Of several that start at once one wins.
+for i in 1 2 3 4 5 6; do
+  { rc=0 && "$GLDRIVERFS" --config "$POLICY" --name "n$i" "$MNT" 2>/dev/null || rc=$?; echo $rc >"$T/rc.$i"; } &
+  starts[i]=$!
+done
+wait "${starts[@]}"
+expect_same "$(sort "$T"/rc.* | tr '\n' ' ')" "0 3 3 3 3 3 " "exit codes"
+expect_same "$(grep -cF " $MNT " /proc/self/mountinfo)" 1 "mounts"
+expect_who libcuda.so.1 host
