@@ -178,12 +178,13 @@ static int listen_for_clients(struct daemon *daemon, struct diag_list *diags)
 }
 
 /* Signals wait for the main loop, in every thread: before the first one starts. SIGPIPE would be a
- * client's going away. */
+ * client's going away. Where the caller ignores SIGCHLD nobody could wait for fusermount3. */
 static int block_signals(struct daemon *daemon)
 {
 	sigset_t signals;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGINT);
