@@ -83,3 +83,10 @@ wait "${starts[@]}"
 expect_same "$(sort "$T"/rc.* | tr '\n' ' ')" "0 3 3 3 3 3 " "exit codes"
 expect_same "$(grep -cF " $MNT " /proc/self/mountinfo)" 1 "mounts"
 expect_who libcuda.so.1 host
+
+# The journal's prefixes go to the journal alone: what it starts hands its variable down to terminals too.
+expect_exit 1 env JOURNAL_STREAM=1:2 "$GLDRIVERFS" --config "$POLICY" "$T/missing"
+expect_has "$(cat "$T/out")" "gldriverfs: error"
+journal=$(stat -c %d:%i "$T/out")
+expect_exit 1 env JOURNAL_STREAM="$journal" "$GLDRIVERFS" --config "$POLICY" "$T/missing"
+expect_has "$(cat "$T/out")" "<3>error"
