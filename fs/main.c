@@ -235,9 +235,11 @@ static void tell_parent(int pipe, enum daemon_exit status)
 	close(pipe);
 }
 
-static void print_and_clear(struct diag_list *diags)
+static void print_and_clear(struct diag_list *diags, enum daemon_exit status)
 {
 	log_diags(diags);
+	if (status != DAEMON_DONE && diag_count(diags, DIAG_ERROR) == 0)
+		log_message(LOG_ERR, "cannot start: memory or descriptors are short");
 	diag_clear(diags);
 }
 
@@ -276,7 +278,7 @@ int main(int argc, char **argv)
 	if (!foreground)
 		close_inherited();
 	status = daemon_new(&options, &daemon, &diags);
-	print_and_clear(&diags);
+	print_and_clear(&diags, status);
 	if (status)
 		return status;
 	if (!mountpoint || strcmp(last, mountpoint) != 0)
@@ -290,7 +292,7 @@ int main(int argc, char **argv)
 		}
 	}
 	status = daemon_start(daemon, &diags);
-	print_and_clear(&diags);
+	print_and_clear(&diags, status);
 	if (parent >= 0)
 		tell_parent(parent, status);
 	else if (status == DAEMON_DONE)

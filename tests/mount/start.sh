@@ -90,3 +90,15 @@ expect_has "$(cat "$T/out")" "gldriverfs: error"
 journal=$(stat -c %d:%i "$T/out")
 expect_exit 1 env JOURNAL_STREAM="$journal" "$GLDRIVERFS" --config "$POLICY" "$T/missing"
 expect_has "$(cat "$T/out")" "<3>error"
+
+# With too few descriptors it starts, or says why not and leaves nothing behind.
+stop_daemon
+for ((limit = 4; limit < 40; limit += 1)); do
+  rc=0
+  timeout 60 prlimit --nofile=$limit:$limit "$GLDRIVERFS" --config "$POLICY" "$MNT" 2>"$T/out" || rc=$?
+  [ $rc != 0 ] || break
+  [ -s "$T/out" ] || fail "no message with $limit descriptors"
+  not is_mounted
+done
+[ $rc = 0 ] || fail "it does not start with $limit descriptors: $(cat "$T/out")"
+cmp "$MNT/lib/libcuda.so.1" "$HOST/libcuda.so.535.1"
