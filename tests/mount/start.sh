@@ -14,12 +14,12 @@ start_by() { # ARGUMENT...
 }
 
 # Relative paths hold though the daemon leaves the working directory.
-cd "$T"
+cd "$T" || exit 1
 start_by --config policy.conf mnt
 ctl reload
 expect_same "$(status_of .config)" "$POLICY"
 stop_daemon
-cd /
+cd / || exit 1
 
 # ps ends with the mountpoint, however it was given.
 last_argument() { tr '\0' '\n' <"/proc/$(daemon_pid)/cmdline" | tail -n 1; }
@@ -29,7 +29,7 @@ expect_last() { # ARGUMENT...
   ctl reload
   stop_daemon
 }
-cd "$T"
+cd "$T" || exit 1
 expect_last --config "$POLICY" mnt
 expect_last "$MNT" --config policy.conf
 expect_last --config "$POLICY" --root / -- "$MNT/"
@@ -37,10 +37,10 @@ policy "[gldriverfs]" "mountpoint = $MNT" "[layer host]" "role = host" "dir = $H
 expect_last --config "$POLICY"
 expect_last --config policy.conf --name mine --no-cache --
 host_policy
-cd /
+cd / || exit 1
 
 # No program that the daemon starts gets its descriptors.
-cd /
+cd / || exit 1
 start_logged
 for info in "/proc/$(daemon_pid)/fdinfo"/*; do
   fd=${info##*/} flags=$(sed -n 's/^flags:[[:space:]]*//p' "$info")
