@@ -10,11 +10,18 @@
 #include "soname.h"
 
 static const char *const fact_names[FACT_COUNT] = {
+	[FACT_SOC] = "soc",
+	[FACT_DEVICE] = "device",
+	[FACT_GPU_STACK] = "gpu-stack",
+	[FACT_L4T] = "l4t",
+	[FACT_JETPACK] = "jetpack",
+	[FACT_GPU] = "gpu",
 	[FACT_KERNEL_DRIVER] = "kernel-driver",
 	[FACT_HOST_DRIVER] = "host-driver",
 	[FACT_HOST_CUDA] = "host-cuda",
 	[FACT_COMPAT_DRIVER] = "compat-driver",
 	[FACT_COMPAT_CUDA] = "compat-cuda",
+	[FACT_COMPAT_NOTE] = "compat-note",
 };
 
 struct branch {

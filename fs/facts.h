@@ -6,11 +6,18 @@
 #include "layer.h"
 
 enum fact_id {
-	FACT_KERNEL_DRIVER, /* "535.129.03" */
+	FACT_SOC,           /* "tegra234" */
+	FACT_DEVICE,        /* "Orin" */
+	FACT_GPU_STACK,     /* "nvgpu", "openrm" */
+	FACT_L4T,           /* "36.4.7" */
+	FACT_JETPACK,       /* "6.1" */
+	FACT_GPU,           /* a desktop's or server's model, "NVIDIA GeForce RTX 4090" */
+	FACT_KERNEL_DRIVER, /* "535.129.03"; on R34, R35 it is the L4T release */
 	FACT_HOST_DRIVER,   /* of the host libcuda's file name */
 	FACT_HOST_CUDA,     /* "12.2" */
 	FACT_COMPAT_DRIVER, /* of the chosen compat directory's libcuda */
 	FACT_COMPAT_CUDA,
+	FACT_COMPAT_NOTE, /* what its forward-compatibility note says, in short */
 	FACT_COUNT
 };
 

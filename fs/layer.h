@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "elf.h"
+#include "note.h"
 #include "policy.h"
 
 /* What makes a host file the same file (DESIGN 2). Zero the struct before filling: it is compared
@@ -40,6 +41,7 @@ struct source {
 	char *real_path;     /* the same as this process (and the user) reaches it */
 	struct rootfs *root; /* where `path` is opened again; a reference */
 	struct elf_facts elf;
+	struct compat_note *note; /* of a libcuda of a compat layer, owned; NULL: not looked for */
 	/* What edges hang on it: the descriptor held of it (fdpool) and what the last reference
 	 * runs before it frees (closes the descriptor, drops `root`); NULL: nothing. */
 	void *pin;
