@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine.h"
+
 #define VERSION_BYTES_MAX (64 * 1024)
 
 /* Where the loaded kernel module tells its version, the best first (FACTS.md 4). */
@@ -22,7 +24,7 @@ static int read_version(struct rootfs *root, const char *path, char version[32])
 
 	if (result < 0)
 		return result;
-	return facts_parse_kernel_driver(text, size, version) < 0 ? -EINVAL : 0;
+	return machine_parse_kernel_driver(text, size, version) < 0 ? -EINVAL : 0;
 }
 
 static int probe_kernel_driver(struct rootfs *root, struct facts *facts)
