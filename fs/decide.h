@@ -20,7 +20,8 @@ struct decision {
 /* What a probe child found: cuDriverGetVersion of one libcuda. */
 struct driver_probe {
 	const struct source *source;
-	char cuda[16]; /* "12.2"; "": the child could not tell */
+	char cuda[16];   /* "12.2"; "": the child could not tell */
+	const char *why; /* cuda is "": why, the end of a sentence; else NULL */
 };
 
 /* What a decision is made of. All pointers are the caller's. */
