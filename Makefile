@@ -38,7 +38,9 @@ DEP_LIBS := $(call dep,libs,fuse3,-lfuse3) $(call dep,libs,inih,-linih) \
 	$(call dep,libs,uuid,-luuid) $(call dep,libs,jansson,-ljansson)
 
 PROBE_SOURCES := fs/driver_probe_main.c fs/driver_sandbox.c
-LIB_OBJECTS := $(patsubst %.c,$(B)/%.o,$(filter-out fs/main.c $(PROBE_SOURCES),$(wildcard fs/*.c)))
+LIB_OBJECTS := $(patsubst %.c,$(B)/%.o,$(filter-out fs/main.c $(PROBE_SOURCES),$(wildcard fs/*.c))) \
+	$(B)/tables_builtin.o
+TABLES := conf/soc.ini conf/l4t.ini conf/driver.ini
 TOOL_OBJECTS := $(patsubst %.c,$(B)/%.o,$(wildcard tools/*.c))
 TEST_BINARIES := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c tests/proto/test_*.c))
 TEST_HELPERS := $(patsubst %.c,$(B)/%,$(wildcard tests/lib/*.c))
@@ -85,6 +87,13 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call run,CC,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<)
 
+# The tables of conf/ are compiled in.
+$(B)/tables_builtin.c: tools/embed.sh $(TABLES)
+	@mkdir -p $(@D)
+	$(call run,GEN,tools/embed.sh $(TABLES) >$@.new && mv $@.new $@)
+$(B)/tables_builtin.o: $(B)/tables_builtin.c $(B)/flags
+	$(call run,CC,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<)
+
 # Another compiler or other flags remake everything.
 $(B)/flags: FORCE
 	$(shell mkdir -p $(@D))$(file >$@.new,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS))
@@ -120,15 +129,18 @@ lint-run:
 bindir = $(DESTDIR)$(PREFIX)/bin
 libexecdir = $(DESTDIR)$(PREFIX)/libexec/gldriverfs
 docdir = $(DESTDIR)$(PREFIX)/share/doc/gldriverfs
+libdir = $(DESTDIR)$(PREFIX)/lib/gldriverfs
 install: all
-	install -d $(bindir) $(libexecdir) $(docdir)/examples
+	install -d $(bindir) $(libexecdir) $(docdir)/examples $(libdir)
 	install -m 755 $(B)/gldriverfs $(B)/gldriverctl $(bindir)
 	install -m 755 $(B)/gldriverfs-probe $(libexecdir)
 	install -m 644 README.md NEWS LICENSE conf/gldriverfs.conf $(docdir)
 	install -m 644 conf/examples/*.conf $(docdir)/examples
+	install -m 644 $(TABLES) $(libdir)
 uninstall:
 	rm -f $(bindir)/gldriverfs $(bindir)/gldriverctl
 	rm -rf $(libexecdir) $(docdir)
+	rm -f $(addprefix $(libdir)/,$(notdir $(TABLES)))
 
 clean:
 	rm -rf build

@@ -208,3 +208,11 @@ int driver_probe_run(struct driver_probe_cache *cache, const struct decide_input
 	*ret_count = count;
 	return 0;
 }
+
+void driver_probe_tell(const struct driver_probe *probes, size_t count, struct diag_list *diags)
+{
+	for (size_t i = 0; i < count; i++)
+		if (probes[i].why)
+			diag_add(diags, DIAG_INFO, probes[i].source->real_path, 0,
+				"cuDriverGetVersion could not be asked: %s", probes[i].why);
+}

@@ -18,3 +18,5 @@ struct driver_probe_cache *driver_probe_cache_free(struct driver_probe_cache *ca
  * is an answer that is unknown. */
 int driver_probe_run(struct driver_probe_cache *cache, const struct decide_input *input,
 	struct driver_probe **ret_probes, size_t *ret_count);
+/* Adds an info for each answer that is unknown. */
+void driver_probe_tell(const struct driver_probe *probes, size_t count, struct diag_list *diags);

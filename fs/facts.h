@@ -38,8 +38,5 @@ int facts_set(struct facts *facts, enum fact_id id, const char *value, const cha
 int facts_copy(const struct facts *from, struct facts *ret_facts);
 void facts_clear(struct facts *facts);
 
-/* The NVIDIA driver's version in the text of /proc/driver/nvidia/version or
- * /sys/module/nvidia/version (FACTS.md 4): copies it into version[32]. Returns 0 or -ENOENT. */
-int facts_parse_kernel_driver(const char *text, size_t size, char version[32]);
 /* The CUDA version of a driver ("535.129.03" → "12.2"), NULL: the branch is unknown. Constant. */
 const char *facts_cuda_of_driver(const char *driver);

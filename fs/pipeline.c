@@ -48,17 +48,54 @@ static int scan_layers(struct generation *generation, const struct pipeline_requ
 	return 0;
 }
 
-static int resolve_layers(struct generation *generation, const struct pipeline_request *request)
+/* Decides, having asked the libcudas where the policy allows it. */
+static int decide_probed(struct generation *generation, const struct pipeline_request *request,
+	struct decide_input *input)
+{
+	_cleanup_(freep) struct driver_probe *probes = NULL;
+
+	if (generation->policy->driver_probe && request->driver_probes) {
+		int r = driver_probe_run(request->driver_probes, input, &probes, &input->n_probes);
+
+		if (r < 0)
+			return r;
+		input->probes = probes;
+		driver_probe_tell(probes, input->n_probes, &generation->diags);
+	}
+	return decide(input, &generation->decision, &generation->diags);
+}
+
+static int decide_layers(struct generation *generation, const struct pipeline_request *request,
+	const struct tables *tables)
 {
 	struct facts probed = { 0 };
+	struct decide_input input = {
+		.policy = generation->policy,
+		.layers = generation->layers,
+		.n_layers = generation->n_layers,
+		.probed = &probed,
+		.tables = tables,
+	};
 	int r;
 
-	r = probe(request->scan.root, &probed);
+	r = probe(request->scan.root, tables, &probed);
 	if (r < 0)
 		return r;
-	r = decide(generation->policy, generation->layers, generation->n_layers, &probed,
-		&generation->decision, &generation->diags);
+	r = decide_probed(generation, request, &input);
 	facts_clear(&probed);
+	return r;
+}
+
+static int resolve_layers(struct generation *generation, const struct pipeline_request *request)
+{
+	struct tables *tables = NULL;
+	int r;
+
+	r = tables_new(&tables);
+	if (r < 0)
+		return r;
+	r = decide_layers(generation, request, tables);
+	tables_free(tables);
 	if (r < 0)
 		return r;
 	return resolve(generation->policy, generation->layers, generation->n_layers,

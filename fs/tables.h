@@ -57,6 +57,7 @@ int tables_update(struct tables *tables, enum table_id id, const char *file, con
 	size_t size, struct diag_list *diags);
 /* Accepts NULL, returns NULL. */
 struct tables *tables_free(struct tables *tables);
+void tables_freep(struct tables **tables);
 
 /* The row of a SoC, NULL: none. */
 const struct soc_row *tables_soc(const struct tables *tables, const char *soc);
