@@ -213,6 +213,6 @@ void driver_probe_tell(const struct driver_probe *probes, size_t count, struct d
 {
 	for (size_t i = 0; i < count; i++)
 		if (probes[i].why)
-			diag_add(diags, DIAG_INFO, probes[i].source->real_path, 0,
-				"cuDriverGetVersion could not be asked: %s", probes[i].why);
+			diag_add_as(diags, DIAG_INFO, "driver-probe", probes[i].source->real_path,
+				0, "cuDriverGetVersion could not be asked: %s", probes[i].why);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "findings.h"
+#include "load_tables.h"
 #include "probe.h"
 #include "status.h"
 
@@ -86,12 +88,24 @@ static int decide_layers(struct generation *generation, const struct pipeline_re
 	return r;
 }
 
+/* The tables; what is wrong with an installed one is a finding of its own kind. */
+static int load_named_tables(struct generation *generation, struct tables **ret_tables)
+{
+	_cleanup_(diag_clear) struct diag_list diags = { 0 };
+	int r = load_tables(ret_tables, &diags);
+
+	for (size_t i = 0; i < diags.count; i++)
+		diags.items[i].id = "tables";
+	diag_append(&generation->diags, &diags);
+	return r;
+}
+
 static int resolve_layers(struct generation *generation, const struct pipeline_request *request)
 {
 	struct tables *tables = NULL;
 	int r;
 
-	r = tables_new(&tables);
+	r = load_named_tables(generation, &tables);
 	if (r < 0)
 		return r;
 	r = decide_layers(generation, request, tables);
@@ -109,6 +123,12 @@ static int finish_view(struct generation *generation)
 	int r;
 
 	generation->view = view;
+	generation->findings = calloc(1, sizeof(*generation->findings));
+	if (!generation->findings)
+		return -ENOMEM;
+	r = findings_make(generation, generation->findings);
+	if (r < 0)
+		return r;
 	generation->status = status_text(generation);
 	if (!generation->status)
 		return -ENOMEM;

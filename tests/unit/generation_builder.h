@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "findings.h"
 #include "generation.h"
 
 static struct source *builder_source(const char *path, const char *soname, const char *needed)
@@ -118,5 +119,7 @@ static struct generation *builder_generation(void)
 	generation->resolution = builder_resolution(generation->layers[0], generation->layers[1]);
 	generation->view = generation->resolution->view;
 	diag_add(&generation->diags, DIAG_WARNING, "/etc/p.conf", 4, "be careful");
+	generation->findings = calloc(1, sizeof(*generation->findings));
+	findings_make(generation, generation->findings);
 	return generation;
 }
