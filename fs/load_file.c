@@ -73,16 +73,29 @@ static int parse_open(const char *name, int fd, bool may_be_empty, struct ini_fi
 	return inifile_parse(name, data, size, ret_file, diags);
 }
 
+/* Returns the descriptor, -ENOENT without an error in diags, or -errno. */
+static int open_path(const char *path, struct diag_list *diags)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd >= 0)
+		return fd;
+	return errno == ENOENT ? -ENOENT : load_fail(diags, path, -errno, "cannot be opened");
+}
+
+int load_file_text(const char *path, char **ret_text, size_t *ret_size, struct diag_list *diags)
+{
+	_cleanup_(closep) int fd = open_path(path, diags);
+
+	return fd < 0 ? fd : read_open(path, fd, ret_text, ret_size, diags);
+}
+
 int load_file_path(
 	const char *path, bool may_be_empty, struct ini_file **ret_file, struct diag_list *diags)
 {
-	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	_cleanup_(closep) int fd = open_path(path, diags);
 
-	if (fd < 0 && errno == ENOENT)
-		return -ENOENT;
-	if (fd < 0)
-		return load_fail(diags, path, -errno, "cannot be opened");
-	return parse_open(path, fd, may_be_empty, ret_file, diags);
+	return fd < 0 ? fd : parse_open(path, fd, may_be_empty, ret_file, diags);
 }
 
 static bool is_dev_null(int fd)
