@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "load_tables.h"
 #include "probe.h"
 #include "status.h"
 
@@ -74,7 +75,7 @@ static int resolve_layers(struct generation *generation, const struct pipeline_r
 	struct tables *tables = NULL;
 	int r;
 
-	r = tables_new(&tables);
+	r = load_tables(&tables, &generation->diags);
 	if (r < 0)
 		return r;
 	r = decide_layers(generation, request, tables);
