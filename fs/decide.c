@@ -160,6 +160,8 @@ static int decide_with(const struct decide_input *input, struct decide_set *sets
 		result = -ENOMEM;
 	if (result < 0)
 		return result;
+	if (set && policy->compat_mode != COMPAT_OFF)
+		decide_warn_note(set, diags);
 	decide_warn(&host, decision->on ? set : NULL, from->file, from->line, diags);
 	decision->layer = set ? set->layer : NULL;
 	decision->set = set ? set->set : 0;

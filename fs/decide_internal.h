@@ -99,6 +99,9 @@ struct decide_ruling decide_rule(const struct decide_host *host, const struct de
 void decide_warn(const struct decide_host *host, const struct decide_set *set, const char *file,
 	unsigned line, struct diag_list *diags);
 
+/* Warns of a note that cannot be used. */
+void decide_warn_note(const struct decide_set *set, struct diag_list *diags);
+
 /* Fills in host's and, where there is one, compat's facts. Returns 0 or -ENOMEM. */
 int decide_set_facts(struct facts *facts, const struct decide_host *host,
 	const struct decide_set *set, const struct tables *tables);

@@ -93,12 +93,7 @@ static void warn_on(
 	const struct asked *asked, const struct decide_host *host, const struct decide_set *set)
 {
 	enum decide_misfit misfit = decide_misfit_of(host, set);
-	const struct compat_note *note = set->libcuda->source->note;
 
-	if (note && note->state == NOTE_INVALID)
-		diag_add_as(asked->diags, DIAG_WARNING, "note-invalid",
-			set->libcuda->source->real_path, 0,
-			"its forward-compatibility note cannot be used: %s", note->problem);
 	if (misfit != MISFIT_NONE) {
 		warn_misfit(asked, host, set, misfit);
 		return;
@@ -160,4 +155,13 @@ void decide_warn(const struct decide_host *host, const struct decide_set *set, c
 		warn_on(&asked, host, set);
 	else
 		warn_off(&asked, host);
+}
+
+void decide_warn_note(const struct decide_set *set, struct diag_list *diags)
+{
+	const struct source *source = set->libcuda->source;
+
+	if (source->note && source->note->state == NOTE_INVALID)
+		diag_add_as(diags, DIAG_WARNING, "note-invalid", source->real_path, 0,
+			"its forward-compatibility note cannot be used: %s", source->note->problem);
 }

@@ -296,6 +296,7 @@ static void test_closure(void **state)
 			END,
 		};
 		const struct fake_file tegra[] = {
+			CUDA("1.1"),
 			{ "lib/libnvrm_gpu.so", NULL, "libnvrm_gpu.so", "libnvos.so" },
 			{ "lib/libnvos.so", NULL, "libnvos.so", closures[i].nvos_needed,
 				closures[i].nvos_runpath },
