@@ -99,16 +99,22 @@ static int add_links(const struct generation *generation, struct findings *findi
 	return 0;
 }
 
-/* The driver's version that a library of the CUDA set has, NULL: it tells none. */
-static const char *driver_of(const struct candidate *candidate)
+/* The driver's version of what the library's name means, where that is in use: it is served, or the
+ * host's own link leads to it. Else NULL. */
+static const char *driver_in_use(const struct verdict *verdict)
 {
-	const char *key = candidate_key(candidate);
-	const char *version = key && soname_is_cuda_set(key) ? candidate_version(candidate) : NULL;
+	const char *key = candidate_key(verdict->candidate);
+	const char *version;
 
+	if (!key || soname_classify(key) != SONAME_DRIVER ||
+		verdict->layer->policy->role == ROLE_COMPAT ||
+		(verdict->code != VERDICT_SERVED && !verdict->candidate->link))
+		return NULL;
+	version = candidate_version(verdict->candidate);
 	return version && version_is_driver(version) ? version : NULL;
 }
 
-/* A driver in the layers that is not the loaded kernel module's (A03). */
+/* A driver in the layers that is not the loaded kernel module's (A03): once for each version. */
 static int add_mismatch(const struct generation *generation, struct findings *findings)
 {
 	const char *kernel = generation->decision.facts.items[FACT_KERNEL_DRIVER].value;
@@ -119,18 +125,19 @@ static int add_mismatch(const struct generation *generation, struct findings *fi
 		return 0;
 	for (size_t i = 0; i < generation->resolution->n_verdicts && result == 0; i++) {
 		const struct verdict *verdict = &generation->resolution->verdicts[i];
-		const char *version = driver_of(verdict->candidate);
+		const char *version = driver_in_use(verdict);
 
-		if (verdict->layer->policy->role == ROLE_COMPAT || !version ||
-			version_compare(version, kernel) == 0 || string_list_has(&told, version))
+		if (!version || version_compare(version, kernel) == 0 ||
+			string_list_has(&told, version))
 			continue;
 		result = string_list_add(&told, version);
 		if (result == 0)
 			result = findings_add(findings, DIAG_ERROR, "kernel-mismatch",
 				verdict->candidate->source->real_path, 0,
-				"the loaded kernel driver is %s, and layer %s has libraries of "
-				"driver %s",
-				kernel, verdict->layer->policy->name, version);
+				"the loaded kernel driver is %s, but %s of layer %s is of driver "
+				"%s",
+				kernel, path_base(verdict->candidate->path),
+				verdict->layer->policy->name, version);
 	}
 	string_list_clear(&told);
 	return result;

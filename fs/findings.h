@@ -39,3 +39,5 @@ void findings_clear(struct findings *findings);
 bool finding_is_link(const struct finding *finding);
 /* The kind of that id, or NULL. */
 const struct finding_kind *finding_kind(const char *id);
+/* All of them, by id. */
+const struct finding_kind *finding_kinds(size_t *ret_count);

@@ -71,25 +71,41 @@ static bool is_told(const struct generation *generation, const char *name)
 	return false;
 }
 
+/* "a, b" of those that no layer has; "" where there is nothing to tell. NULL without memory. */
+static char *list_missing(const struct findings_job *job, unsigned long major)
+{
+	char *text = strdup("");
+
+	for (size_t i = 0; text && i < ARRAY_SIZE(pieces); i++) {
+		const char *name = pieces[i].name;
+		char *longer;
+
+		if (major < pieces[i].first || major > pieces[i].last || findings_find(job, name) ||
+			is_told(job->generation, name))
+			continue;
+		longer = string_format("%s%s%s", text, *text ? ", " : "", name);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
 static int add_pieces(struct findings_job *job)
 {
 	const struct fact *facts = job->generation->decision.facts.items;
 	const char *l4t = facts[FACT_L4T].value;
 	unsigned long major = l4t ? strtoul(l4t, NULL, 10) : 0;
+	_cleanup_(freep) char *missing = NULL;
 
 	if (!major || !string_equal(facts[FACT_GPU_STACK].value, "nvgpu"))
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++) {
-		const char *name = pieces[i].name;
-
-		if (major < pieces[i].first || major > pieces[i].last || findings_find(job, name) ||
-			is_told(job->generation, name))
-			continue;
-		if (findings_add(&job->findings, DIAG_WARNING, "missing-libnvrm", NULL, 0,
-			    "no layer has %s, which belongs to L4T %s", name, l4t) < 0)
-			return -ENOMEM;
-	}
-	return 0;
+	missing = list_missing(job, major);
+	if (!missing)
+		return -ENOMEM;
+	if (!*missing)
+		return 0;
+	return findings_add(&job->findings, DIAG_WARNING, "missing-libnvrm", NULL, 0,
+		"no layer has what belongs to L4T %s: %s", l4t, missing);
 }
 
 int findings_add_closure(struct findings_job *job)

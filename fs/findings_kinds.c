@@ -44,16 +44,16 @@ static const struct finding_kind kinds[] = {
 	{ "layer-unread", "what the layer has beyond that is not served",
 		"see to the directory, or narrow the layer" },
 	{ "link-loop", "the name is not served", "remove the link, or make it lead to a file" },
-	{ "missing-library",
-		"a program that loads the library that needs it fails: 'cannot open shared object "
-		"file'",
-		"add the directory that has it to a layer, or 'exclude' the library that needs "
-		"it" },
 	{ "missing-libnvrm",
 		"CUDA programs fail when they load it: 'cannot open shared object file' or error "
 		"100 (no device)",
 		"install nvidia-l4t-core, or add the directory that has it to a layer of role host "
 		"or tegra" },
+	{ "missing-library",
+		"a program that loads the library that needs it fails: 'cannot open shared object "
+		"file'",
+		"add the directory that has it to a layer, or 'exclude' the library that needs "
+		"it" },
 	{ "no-compat",
 		"CUDA programs that need a newer CUDA than the host's fail with error 35 "
 		"(insufficient driver)",
@@ -83,4 +83,10 @@ static int compare(const void *id, const void *kind)
 const struct finding_kind *finding_kind(const char *id)
 {
 	return bsearch(id, kinds, ARRAY_SIZE(kinds), sizeof(kinds[0]), compare);
+}
+
+const struct finding_kind *finding_kinds(size_t *ret_count)
+{
+	*ret_count = ARRAY_SIZE(kinds);
+	return kinds;
 }

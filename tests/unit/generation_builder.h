@@ -15,6 +15,7 @@ static struct source *builder_source(const char *path, const char *soname, const
 
 	atomic_init(&source->references, 1);
 	source->identity.size = 1000;
+	source->identity.ino = fnv1a(FNV_START, path, strlen(path));
 	source->mode = 0100644;
 	source->is_elf = true;
 	source->path = strdup(path);
