@@ -11,7 +11,7 @@ mkdir "$ROOT"
 
 host() { # VERSION...: libcuda.so.1 leads to the last
   local name version
-  rm -rf "$ROOT/lib"
+  rm -rf "${ROOT:?}/lib"
   mkdir "$ROOT/lib"
   for version; do
     for name in libcuda libnvidia-ml; do

@@ -9,7 +9,7 @@ declare -A suites=([470]=bullseye [535]=bookworm [550]=trixie) versions
 export ROOT=$T/root
 mkdir -p "$ROOT"
 for branch in 470 535 550; do
-  need_driver $branch ${suites[$branch]}
+  need_driver "$branch" "${suites[$branch]}"
   mkdir "$ROOT/$branch"
   cp -a "$DRIVER"/libcuda.so* "$DRIVER"/libnvidia-{ptxjitcompiler,nvvm,ml}* "$ROOT/$branch"
   file=$(compgen -G "$ROOT/$branch/libcuda.so.$branch.*")
