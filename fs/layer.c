@@ -25,6 +25,7 @@ struct source *source_unref(struct source *source)
 	if (source->release)
 		source->release(source);
 	elf_facts_clear(&source->elf);
+	free(source->note);
 	free(source->path);
 	free(source->real_path);
 	free(source);

@@ -41,7 +41,7 @@ struct source {
 	char *real_path;     /* the same as this process (and the user) reaches it */
 	struct rootfs *root; /* where `path` is opened again; a reference */
 	struct elf_facts elf;
-	struct compat_note *note; /* of a libcuda of a compat layer, owned; NULL: not looked for */
+	struct compat_note *note; /* of a libcuda, owned; NULL: it is none */
 	/* What edges hang on it: the descriptor held of it (fdpool) and what the last reference
 	 * runs before it frees (closes the descriptor, drops `root`); NULL: nothing. */
 	void *pin;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "load_tables.h"
 #include "probe.h"
 #include "status.h"
 
@@ -48,17 +49,37 @@ static int scan_layers(struct generation *generation, const struct pipeline_requ
 	return 0;
 }
 
-static int resolve_layers(struct generation *generation, const struct pipeline_request *request)
+static int decide_layers(struct generation *generation, const struct pipeline_request *request,
+	const struct tables *tables)
 {
 	struct facts probed = { 0 };
+	struct decide_input input = {
+		.policy = generation->policy,
+		.layers = generation->layers,
+		.n_layers = generation->n_layers,
+		.probed = &probed,
+		.tables = tables,
+	};
 	int r;
 
-	r = probe(request->scan.root, &probed);
+	r = probe(request->scan.root, tables, &probed);
 	if (r < 0)
 		return r;
-	r = decide(generation->policy, generation->layers, generation->n_layers, &probed,
-		&generation->decision, &generation->diags);
+	r = decide(&input, &generation->decision, &generation->diags);
 	facts_clear(&probed);
+	return r;
+}
+
+static int resolve_layers(struct generation *generation, const struct pipeline_request *request)
+{
+	struct tables *tables = NULL;
+	int r;
+
+	r = load_tables(&tables, &generation->diags);
+	if (r < 0)
+		return r;
+	r = decide_layers(generation, request, tables);
+	tables_free(tables);
 	if (r < 0)
 		return r;
 	return resolve(generation->policy, generation->layers, generation->n_layers,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pipeline: load policy → probe → scan → decide → resolve, the same for the daemon's start and
- * reloads and for `gldriverctl check`. Edge. */
+/* pipeline: load policy → scan → load tables → probe → decide → resolve, the same for the daemon's
+ * start and reloads and for `gldriverctl check`. Edge. */
 #pragma once
 
 #include "generation.h"
