@@ -34,7 +34,7 @@ static const struct {
 	{ "compat.reason", "\"the policy says so\"" },
 	{ "compat.layer", "\"compat\"" },
 	{ "compat.directory", "\"/c\"" },
-	{ "compat.facts.2",
+	{ "compat.facts.8",
 		"{\"name\": \"host-cuda\", \"value\": \"11.4\", \"source\": \"table\"}" },
 	{ "layers.0",
 		"{\"name\": \"compat\", \"role\": \"compat\", \"order\": 10, \"directories\": "
