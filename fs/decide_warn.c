@@ -130,22 +130,6 @@ static void warn_stack(const struct asked *asked, const struct decide_host *host
 	}
 }
 
-static void warn_off(const struct asked *asked, const struct decide_host *host)
-{
-	const char *kernel = host->machine.kernel;
-
-	if (!host->libcuda)
-		return;
-	warn_stack(asked, host);
-	if (host->machine.has_branches && version_is_driver(kernel) && host->file_driver &&
-		strcmp(kernel, host->file_driver) != 0)
-		diag_add_as(asked->diags, DIAG_WARNING, "kernel-mismatch",
-			host->libcuda->source->real_path, 0,
-			"the host's libcuda is of driver %s, and the loaded kernel driver is %s: "
-			"programs will get error 803 until they match (reboot after an upgrade)",
-			host->file_driver, kernel);
-}
-
 void decide_warn(const struct decide_host *host, const struct decide_set *set, const char *file,
 	unsigned line, struct diag_list *diags)
 {
@@ -153,8 +137,8 @@ void decide_warn(const struct decide_host *host, const struct decide_set *set, c
 
 	if (set)
 		warn_on(&asked, host, set);
-	else
-		warn_off(&asked, host);
+	else if (host->libcuda)
+		warn_stack(&asked, host);
 }
 
 void decide_warn_note(const struct decide_set *set, struct diag_list *diags)

@@ -37,6 +37,3 @@ int facts_set(struct facts *facts, enum fact_id id, const char *value, const cha
 	...) _printf_(4, 5);
 int facts_copy(const struct facts *from, struct facts *ret_facts);
 void facts_clear(struct facts *facts);
-
-/* The CUDA version of a driver ("535.129.03" → "12.2"), NULL: the branch is unknown. Constant. */
-const char *facts_cuda_of_driver(const char *driver);

@@ -34,7 +34,6 @@ struct section {
 	uint32_t type;
 	uint64_t offset;
 	uint64_t size;
-	uint64_t align;
 };
 
 static void file_clear(struct file *file)
@@ -88,7 +87,6 @@ static struct section section_at(const struct file *file, size_t index)
 		.type = (uint32_t)FIELD(sh_type),
 		.offset = FIELD(sh_offset),
 		.size = FIELD(sh_size),
-		.align = FIELD(sh_addralign),
 	};
 #undef FIELD
 }
@@ -262,7 +260,6 @@ static int read_json(const char *text, size_t size, struct compat_note *note)
 static int read_note(struct file *file, const struct section *section, struct compat_note *note)
 {
 	_cleanup_(freep) uint8_t *data = NULL;
-	size_t align = section->align == 8 ? 8 : 4;
 	size_t size = (size_t)section->size;
 	size_t name_size, text_size, padded;
 	const char *name;
@@ -282,7 +279,7 @@ static int read_note(struct file *file, const struct section *section, struct co
 	text_size = (size_t)get(file, data + 4, 4);
 	if (name_size > size - NOTE_HEADER)
 		return invalid(note, "its name reaches beyond the section");
-	padded = (name_size + align - 1) & ~(align - 1);
+	padded = (name_size + 3) & ~(size_t)3;
 	if (padded > size - NOTE_HEADER)
 		padded = size - NOTE_HEADER;
 	name = (const char *)data + NOTE_HEADER;

@@ -3,32 +3,7 @@
 
 #include <string.h>
 
-#include "../../fs/facts.c"
-
-static const struct {
-	const char *driver;
-	const char *cuda;
-} cudas[] = {
-	{ "470.256.02", "11.4" },
-	{ "535.261.03", "12.2" },
-	{ "550.120", "12.4" },
-	{ "595.1", "13.2" },
-	{ "540.4.0", NULL },
-	{ "34.1.1", NULL },
-	{ "1.1", NULL },
-	{ NULL, NULL },
-};
-
-static void test_cuda_of_driver(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cudas); i++)
-		assert_true(string_equal(facts_cuda_of_driver(cudas[i].driver), cudas[i].cuda));
-	for (size_t i = 1; i < ARRAY_SIZE(branches); i++) {
-		assert_true(strcmp(branches[i - 1].major, branches[i].major) < 0);
-		assert_true(version_compare(branches[i - 1].cuda, branches[i].cuda) < 0);
-	}
-}
+#include "facts.h"
 
 static void test_set_copy_clear(void **state)
 {
@@ -58,7 +33,6 @@ static void test_set_copy_clear(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cuda_of_driver),
 		cmocka_unit_test(test_set_copy_clear),
 	};
 
