@@ -48,13 +48,11 @@ int findings_add(struct findings *findings, enum diag_level level, const char *i
 	return 0;
 }
 
-static int add_diags(const struct diag_list *diags, const char *without, struct findings *findings)
+static int add_diags(const struct diag_list *diags, struct findings *findings)
 {
 	for (size_t i = 0; i < diags->count; i++) {
 		const struct diag *diag = &diags->items[i];
 
-		if (without && diag->id && strcmp(diag->id, without) == 0)
-			continue;
 		if (findings_add(findings, diag->level, diag->id ? diag->id : "policy", diag->file,
 			    diag->line, "%s", diag->text) < 0)
 			return -ENOMEM;
@@ -202,7 +200,7 @@ static int run(struct findings_job *job)
 	int result = index_names(job);
 
 	if (result == 0)
-		result = add_diags(&job->generation->diags, "kernel-mismatch", &job->findings);
+		result = add_diags(&job->generation->diags, &job->findings);
 	if (result == 0)
 		result = add_mismatch(job->generation, &job->findings);
 	if (result == 0)
@@ -235,7 +233,7 @@ int findings_of_diags(const struct diag_list *diags, struct findings *ret_findin
 {
 	struct findings findings = { 0 };
 
-	if (add_diags(diags, NULL, &findings) < 0) {
+	if (add_diags(diags, &findings) < 0) {
 		findings_clear(&findings);
 		return -ENOMEM;
 	}
