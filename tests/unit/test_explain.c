@@ -65,6 +65,29 @@ static void test_details(void **state)
 	assert_non_null(strstr(lost, "\"verdict\": \"hidden-by-compat\""));
 }
 
+/* The decision is told of the CUDA set only, and of what has its SONAMEs. */
+static void test_compat(void **state)
+{
+	static const char *const decided[] = { "libcuda.so.1", "/h/libcuda.so.470.1",
+		"libnvidia-nvvm.so.4" };
+	static const char *const others[] = { "libnvcuvid.so.1", "lib", "libnvidia-ml.so.1" };
+	_cleanup_(generation_unrefp) struct generation *generation = builder_generation();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(decided); i++) {
+		_cleanup_(jsonhelp_decrefp) json_t *reply = explain_name(generation, decided[i]);
+		const json_t *compat = json_object_get(reply, "compat");
+
+		assert_string_equal(jsonhelp_string(compat, "rule"), "forced-on");
+		assert_string_equal(jsonhelp_string(compat, "reason"), "the policy says so");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		_cleanup_(jsonhelp_decrefp) json_t *reply = explain_name(generation, others[i]);
+
+		assert_true(json_is_null(json_object_get(reply, "compat")));
+	}
+}
+
 static void test_excluded(void **state)
 {
 	_cleanup_(generation_unrefp) struct generation *generation = builder_generation();
@@ -84,6 +107,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_details),
+		cmocka_unit_test(test_compat),
 		cmocka_unit_test(test_excluded),
 	};
 
