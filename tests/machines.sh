@@ -16,7 +16,7 @@ umask 022
 # One line for all findings of a machine: the decision, and the warnings.
 # shellcheck disable=SC2016 # jq's variables
 as_text='[input_filename, "\(if .compat.on then "on" else "off" end) \(.compat.rule) \(.compat.reason)",
-  ([.problems[]? | select(.level == "warning") | .text] | join("; "))] | join("\u001f")'
+  ([.problems[]? | select(.level != "info" and (.id | IN("missing-libnvrm", "no-libcuda", "reflexive-link", "link-loop", "missing-library") | not)) | .text] | join("; "))] | join("\u001f")'
 
 names=() facts=() expectations=()
 while IFS= read -r line; do
