@@ -101,8 +101,12 @@ static enum daemon_exit load_first(
 	daemon->pool = fdpool_new(fdpool_raise_limit());
 	daemon->tree = daemon->pool ? tree_new(daemon->pool) : NULL;
 	daemon->cache = scan_cache_new();
-	if (!daemon->tree || !daemon->cache)
+	daemon->driver_probes = driver_probe_cache_new(NULL);
+	if (!daemon->tree || !daemon->cache || !daemon->driver_probes)
 		return DAEMON_MOUNT_FAILED;
+	/* What lies in a directory is looked at, not run. */
+	if (!daemon->options.root)
+		daemon->pipeline.driver_probes = daemon->driver_probes;
 	daemon->pipeline.mountpoint = daemon->point.path;
 	daemon->pipeline.scan = (struct scan_request){
 		.root = daemon->root,
@@ -321,6 +325,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 	session_free(daemon->session);
 	tree_free(daemon->tree);
 	scan_cache_free(daemon->cache);
+	driver_probe_cache_free(daemon->driver_probes);
 	fdpool_free(daemon->pool);
 	rootfs_unref(daemon->under);
 	rootfs_unref(daemon->root);

@@ -92,7 +92,7 @@ static int decide_forced(const struct policy *policy, const struct decide_set *s
 		decision->rule = strdup("no-compat");
 		decision->reason = string_format(
 			"there is no compat library to use: %s, though %s", no_set, mode);
-		diag_add(diags, DIAG_WARNING, from->file, from->line,
+		diag_add_as(diags, DIAG_WARNING, "no-compat", from->file, from->line,
 			"there is no compat library to use: %s", no_set);
 	} else if (on) {
 		decision->on = true;
@@ -129,7 +129,7 @@ static int decide_auto(const struct decide_input *input, const struct decide_hos
 	if (ruling.answer == ANSWER_UNKNOWN && ruling.reason) {
 		decision->reason = string_format(
 			"%s; on-unknown = %s", ruling.reason, unknown_is_yes ? "on" : "off");
-		diag_add(diags, DIAG_WARNING, NULL, 0,
+		diag_add_as(diags, DIAG_WARNING, "compat-unknown", NULL, 0,
 			"whether compat may be used is %s, so it is %s (on-unknown)", ruling.reason,
 			unknown_is_yes ? "on" : "off");
 		free(ruling.reason);

@@ -16,9 +16,12 @@ static int set_driver(
 	return facts_set(facts, id, driver, "the name of %s", libcuda->source->real_path);
 }
 
-static int set_unknown_cuda(struct facts *facts, enum fact_id id,
+static int set_unknown_cuda(struct facts *facts, enum fact_id id, const struct decide_cuda *cuda,
 	const struct decide_machine *machine, const char *driver)
 {
+	if (cuda->unasked)
+		return facts_set(facts, id, NULL, "cuDriverGetVersion could not be asked: %s",
+			cuda->unasked);
 	if (driver)
 		return facts_set(facts, id, NULL, "driver %s is of no known branch", driver);
 	if (machine && machine->l4t)
@@ -54,7 +57,7 @@ static int set_cuda(struct facts *facts, enum fact_id id, const struct decide_cu
 	case FROM_NOTHING:
 		break;
 	}
-	return set_unknown_cuda(facts, id, machine, driver);
+	return set_unknown_cuda(facts, id, cuda, machine, driver);
 }
 
 static int set_note(struct facts *facts, const struct candidate *libcuda)

@@ -97,9 +97,11 @@ static bool tell_probed(
 	struct decide_cuda *cuda, const struct decide_input *input, const struct candidate *libcuda)
 {
 	for (size_t i = 0; libcuda && i < input->n_probes; i++) {
-		if (input->probes[i].source == libcuda->source)
-			return tell_cuda(cuda, FROM_PROBE, input->probes[i].cuda,
-				libcuda->source->real_path);
+		if (input->probes[i].source != libcuda->source)
+			continue;
+		cuda->unasked = input->probes[i].why;
+		return tell_cuda(
+			cuda, FROM_PROBE, input->probes[i].cuda, libcuda->source->real_path);
 	}
 	return false;
 }

@@ -35,6 +35,7 @@ struct decide_cuda {
 	enum decide_from from;
 	const struct policy_value *said;
 	const char *where;
+	const char *unasked; /* FROM_NOTHING: why the child could not tell; or NULL */
 };
 
 /* What stands against what. Strings point into policy, layers and probed facts, or are constant. */

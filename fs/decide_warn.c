@@ -21,22 +21,22 @@ static void warn_misfit(const struct asked *asked, const struct decide_host *hos
 	const char *path = decide_set_path(set);
 
 	if (misfit == MISFIT_SERVER)
-		diag_add(asked->diags, DIAG_WARNING, asked->file, asked->line,
+		diag_add_as(asked->diags, DIAG_WARNING, "compat-device", asked->file, asked->line,
 			"compat is on, but %s (driver %s) is for servers and this machine has "
 			"Jetson's nvgpu: programs will get error 804",
 			path, set->driver);
 	else if (misfit == MISFIT_ORIN)
-		diag_add(asked->diags, DIAG_WARNING, asked->file, asked->line,
+		diag_add_as(asked->diags, DIAG_WARNING, "compat-jetpack", asked->file, asked->line,
 			"compat is on, but %s is for Orin and this is %s: programs will get error "
 			"%s",
 			path, machine->soc, machine->has_branches ? "100" : "801");
 	else if (host->driver)
-		diag_add(asked->diags, DIAG_WARNING, asked->file, asked->line,
+		diag_add_as(asked->diags, DIAG_WARNING, "compat-device", asked->file, asked->line,
 			"compat is on, but %s is for Jetson and driver %s is not a Jetson's: "
 			"programs will get error 804",
 			path, host->driver);
 	else
-		diag_add(asked->diags, DIAG_WARNING, asked->file, asked->line,
+		diag_add_as(asked->diags, DIAG_WARNING, "compat-device", asked->file, asked->line,
 			"compat is on, but %s is for Jetson and no Tegra SoC or L4T release is "
 			"known: programs will get error 804",
 			path);
@@ -55,12 +55,12 @@ static void warn_drivers(
 	const struct asked *asked, const struct decide_host *host, const struct decide_set *set)
 {
 	if (version_compare(set->driver, host->driver) <= 0)
-		diag_add(asked->diags, DIAG_WARNING, asked->file, asked->line,
+		diag_add_as(asked->diags, DIAG_WARNING, "compat-older", asked->file, asked->line,
 			"compat is on, but its driver %s is not newer than the host's %s: programs "
 			"will get error 803",
 			set->driver, host->driver);
 	else if (set->note && !is_listed(set->note, host->driver))
-		diag_add(asked->diags, DIAG_WARNING, asked->file, asked->line,
+		diag_add_as(asked->diags, DIAG_WARNING, "compat-older", asked->file, asked->line,
 			"compat is on, but the note of its driver %s does not list the host's %s: "
 			"programs will get error 803",
 			set->driver, host->driver);
@@ -73,17 +73,17 @@ static void warn_cuda(
 	const char *cuda = set->cuda.version;
 
 	if (row && !set->driver && !row->compat)
-		diag_add(asked->diags, DIAG_WARNING, asked->file, asked->line,
+		diag_add_as(asked->diags, DIAG_WARNING, "compat-jetpack", asked->file, asked->line,
 			"compat is on, but there is none of a Jetson for L4T %s: programs will get "
 			"error 801",
 			host->machine.l4t);
 	else if (*cuda && *host->cuda.version && version_compare(cuda, host->cuda.version) <= 0)
-		diag_add(asked->diags, DIAG_WARNING, asked->file, asked->line,
+		diag_add_as(asked->diags, DIAG_WARNING, "compat-older", asked->file, asked->line,
 			"compat is on, but its CUDA %s is not newer than the host's %s: programs "
 			"will get error 803",
 			cuda, host->cuda.version);
 	else if (row && !set->driver && *cuda && version_compare(cuda, row->compat) > 0)
-		diag_add(asked->diags, DIAG_WARNING, asked->file, asked->line,
+		diag_add_as(asked->diags, DIAG_WARNING, "compat-jetpack", asked->file, asked->line,
 			"compat is on, but its CUDA %s is above %s, the highest for L4T %s: "
 			"programs will get error 801",
 			cuda, row->compat, host->machine.l4t);
@@ -103,7 +103,7 @@ static void warn_on(
 	else
 		warn_cuda(asked, host, set);
 	if (!host->machine.tegra && host->machine.gpu && strstr(host->machine.gpu, "GeForce"))
-		diag_add(asked->diags, DIAG_WARNING, asked->file, asked->line,
+		diag_add_as(asked->diags, DIAG_WARNING, "compat-device", asked->file, asked->line,
 			"compat is on, but the GPU (%s) has no forward compatibility: programs "
 			"will get error 804",
 			host->machine.gpu);
@@ -122,26 +122,12 @@ static void warn_stack(const struct asked *asked, const struct decide_host *host
 		if (strcmp(stacks[i], needed) == 0 ||
 			!strstr(host->libcuda->source->path, directory))
 			continue;
-		diag_add(asked->diags, DIAG_WARNING, host->libcuda->source->real_path, 0,
+		diag_add_as(asked->diags, DIAG_WARNING, "gpu-stack",
+			host->libcuda->source->real_path, 0,
 			"the host's libcuda is %s's, and %s needs that of %s: programs will get "
 			"error 100",
 			stacks[i], host->machine.soc, needed);
 	}
-}
-
-static void warn_off(const struct asked *asked, const struct decide_host *host)
-{
-	const char *kernel = host->machine.kernel;
-
-	if (!host->libcuda)
-		return;
-	warn_stack(asked, host);
-	if (host->machine.has_branches && version_is_driver(kernel) && host->file_driver &&
-		strcmp(kernel, host->file_driver) != 0)
-		diag_add(asked->diags, DIAG_WARNING, host->libcuda->source->real_path, 0,
-			"the host's libcuda is of driver %s, and the loaded kernel driver is %s: "
-			"programs will get error 803 until they match (reboot after an upgrade)",
-			host->file_driver, kernel);
 }
 
 void decide_warn(const struct decide_host *host, const struct decide_set *set, const char *file,
@@ -151,8 +137,8 @@ void decide_warn(const struct decide_host *host, const struct decide_set *set, c
 
 	if (set)
 		warn_on(&asked, host, set);
-	else
-		warn_off(&asked, host);
+	else if (host->libcuda)
+		warn_stack(&asked, host);
 }
 
 void decide_warn_note(const struct decide_set *set, struct diag_list *diags)
@@ -160,6 +146,6 @@ void decide_warn_note(const struct decide_set *set, struct diag_list *diags)
 	const struct source *source = set->libcuda->source;
 
 	if (source->note && source->note->state == NOTE_INVALID)
-		diag_add(diags, DIAG_WARNING, source->real_path, 0,
+		diag_add_as(diags, DIAG_WARNING, "note-invalid", source->real_path, 0,
 			"its forward-compatibility note cannot be used: %s", source->note->problem);
 }

@@ -7,6 +7,7 @@
 
 #include "listing.h"
 #include "soname.h"
+#include "status.h"
 
 /* ---- what is asked for ---- */
 
@@ -295,6 +296,17 @@ static char *make_summary(
 	return absent_summary(query->generation, query->name);
 }
 
+/* Why compat is on or off, where that decides who gives the name; JSON null elsewhere. */
+static json_t *compat_json(const struct query *query)
+{
+	const char *base = path_base(query->name);
+	bool decides = soname_is_cuda_set(base);
+
+	for (size_t i = 0; i < query->sonames.count && !decides; i++)
+		decides = soname_is_cuda_set(query->sonames.items[i]);
+	return decides ? status_compat_json(query->generation) : json_null();
+}
+
 json_t *explain_name(const struct generation *generation, const char *name)
 {
 	struct query query = { .generation = generation,
@@ -305,6 +317,7 @@ json_t *explain_name(const struct generation *generation, const char *name)
 	_cleanup_(jsonhelp_decrefp) json_t *aliases = json_array();
 	_cleanup_(jsonhelp_decrefp) json_t *lost = json_array();
 	_cleanup_(jsonhelp_decrefp) json_t *rejected = json_array();
+	_cleanup_(jsonhelp_decrefp) json_t *compat = NULL;
 	_cleanup_(freep) char *summary = NULL;
 	int r = collect(&query);
 
@@ -312,13 +325,14 @@ json_t *explain_name(const struct generation *generation, const char *name)
 		r = add_verdicts(&query, served, aliases, lost);
 	if (r == 0)
 		r = add_rejections(&query, rejected);
+	compat = compat_json(&query);
 	string_list_clear(&query.sonames);
-	if (r < 0)
+	if (r < 0 || !compat)
 		return NULL;
 	summary = make_summary(&query, served, lost, rejected);
 	if (!summary)
 		return NULL;
-	return json_pack("{s:o, s:b, s:o, s:O, s:O, s:O, s:O}", "name", jsonhelp_text(name),
+	return json_pack("{s:o, s:b, s:o, s:O, s:O, s:O, s:O, s:O}", "name", jsonhelp_text(name),
 		"found", json_array_size(served) > 0, "summary", jsonhelp_text(summary), "served",
-		served, "aliases", aliases, "lost", lost, "rejected", rejected);
+		served, "aliases", aliases, "lost", lost, "rejected", rejected, "compat", compat);
 }

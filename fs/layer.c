@@ -106,6 +106,12 @@ static int compare_candidates(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
+void layer_set_fault(struct layer *layer, enum link_fault fault)
+{
+	if (layer->n_rejections > 0)
+		layer->rejections[layer->n_rejections - 1].fault = fault;
+}
+
 static int compare_rejections(const void *a, const void *b)
 {
 	const struct rejection *left = a, *right = b;

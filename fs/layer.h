@@ -73,9 +73,13 @@ struct layer_set {
 	bool present; /* it is there; false only where the layer is optional */
 };
 
+enum link_fault { LINK_FINE, LINK_DANGLING, LINK_REFLEXIVE, LINK_LOOP };
+
 struct rejection {
 	char *path; /* host path */
-	char *text; /* why, in words that a user understands */
+	enum link_fault
+		fault; /* it is a link that leads nowhere; LINK_FINE: it is something else */
+	char *text;    /* why, in words that a user understands */
 };
 
 struct layer {
@@ -99,6 +103,8 @@ int layer_add_candidate(struct layer *layer, const char *path, struct source *so
 	const char *link, uint32_t set, bool curated);
 int layer_add_rejection(struct layer *layer, const char *path, const char *format, ...)
 	_printf_(3, 4);
+/* Says of the last rejection what is wrong with it as a link. */
+void layer_set_fault(struct layer *layer, enum link_fault fault);
 /* Sorts candidates and rejections: the result does not depend on readdir's order. */
 void layer_sort(struct layer *layer);
 /* Accepts NULL, returns NULL. */

@@ -321,7 +321,8 @@ static void warn_of_later(struct policy_merge *merge)
 		else
 			value = *(const bool *)target ? "yes" : "no";
 		if (strcmp(value, key->only) != 0)
-			diag_add(merge->errors->diags, DIAG_WARNING, origin->file, origin->line,
+			diag_add_as(merge->errors->diags, DIAG_WARNING, "not-implemented",
+				origin->file, origin->line,
 				"%s = %s is not implemented in this version yet", key->name, value);
 	}
 }

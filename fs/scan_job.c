@@ -136,8 +136,8 @@ static int miss(struct scan_job *job, const struct place_request *at, int error)
 	enum diag_level level = spared ? DIAG_WARNING : DIAG_ERROR;
 
 	if (!spared || error != -ENOENT)
-		diag_add(&job->diags, level, at->file, at->line, "layer %s: %s%s%s",
-			job->policy.name, at->path,
+		diag_add_as(&job->diags, level, "layer-unread", at->file, at->line,
+			"layer %s: %s%s%s", job->policy.name, at->path,
 			error == -ENOENT || error == -EREMOTE || error == -ELOOP ? " " : ": ",
 			what);
 	return spared ? 0 : error;

@@ -71,5 +71,7 @@ int cmd_explain(const struct tool *tool, int argc, char **argv)
 	print_served(json_object_get(reply, "served"));
 	print_lost(json_object_get(reply, "lost"));
 	report_rejected(json_object_get(reply, "rejected"));
+	if (json_is_object(json_object_get(reply, "compat")))
+		report_decision(tool, json_object_get(reply, "compat"));
 	return code;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "status.h"
 #include "table.h"
 
 static const char *text_of(const json_t *object, const char *key)
@@ -12,7 +13,7 @@ static const char *text_of(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-static void report_facts(const json_t *facts)
+void report_facts(const json_t *facts, unsigned indent)
 {
 	struct table table = { .columns = 3 };
 	size_t i;
@@ -26,11 +27,11 @@ static void report_facts(const json_t *facts)
 		table_add(&table, value ? value : "unknown");
 		table_add(&table, text_of(fact, "source"));
 	}
-	table_print(&table, 2);
+	table_print(&table, indent);
 	table_clear(&table);
 }
 
-void report_compat(const struct tool *tool, const json_t *compat)
+void report_decision(const struct tool *tool, const json_t *compat)
 {
 	bool on = json_is_true(json_object_get(compat, "on"));
 	const char *from = jsonhelp_string(compat, "mode_from");
@@ -49,7 +50,12 @@ void report_compat(const struct tool *tool, const json_t *compat)
 		table_put(directory);
 		printf(" (layer %s)\n", text_of(compat, "layer"));
 	}
-	report_facts(json_object_get(compat, "facts"));
+}
+
+void report_compat(const struct tool *tool, const json_t *compat)
+{
+	report_decision(tool, compat);
+	report_facts(json_object_get(compat, "facts"), 2);
 }
 
 void report_layers(const json_t *layers)
@@ -112,16 +118,37 @@ void report_rejected(const json_t *rejected)
 	}
 }
 
+static void put_clean(FILE *out, const char *text)
+{
+	for (const char *c = text; *c; c++)
+		fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, out);
+}
+
+/* "  means: …", where there is such a member. */
+static void put_advice(FILE *out, const char *title, const json_t *problem, const char *key)
+{
+	const char *text = jsonhelp_string(problem, key);
+
+	if (!text)
+		return;
+	fprintf(out, "  %s: ", title);
+	put_clean(out, text);
+	fputc('\n', out);
+}
+
 static void report_problem(FILE *out, bool colour, const json_t *problem)
 {
 	const char *level = text_of(problem, "level");
 	const char *file = jsonhelp_string(problem, "file");
+	const char *id = jsonhelp_string(problem, "id");
 	json_int_t line = json_integer_value(json_object_get(problem, "line"));
 
+	if (file)
+		put_clean(out, file);
 	if (file && line)
-		fprintf(out, "%s:%" JSON_INTEGER_FORMAT ": ", file, line);
-	else if (file)
-		fprintf(out, "%s: ", file);
+		fprintf(out, ":%" JSON_INTEGER_FORMAT, line);
+	if (file)
+		fputs(": ", out);
 	if (colour && strcmp(level, "error") == 0)
 		fprintf(out, "\033[%dm%s\033[0m", COLOUR_RED, level);
 	else if (colour && strcmp(level, "warning") == 0)
@@ -129,9 +156,17 @@ static void report_problem(FILE *out, bool colour, const json_t *problem)
 	else
 		fputs(level, out);
 	fputs(": ", out);
-	for (const char *c = text_of(problem, "text"); *c; c++)
-		fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, out);
+	put_clean(out, text_of(problem, "text"));
+	if (id) {
+		fputs(" [", out);
+		put_clean(out, id);
+		fputc(']', out);
+	}
 	fputc('\n', out);
+	if (strcmp(level, "info") == 0)
+		return;
+	put_advice(out, "means", problem, "meaning");
+	put_advice(out, "do", problem, "remedy");
 }
 
 void report_problems_to(FILE *out, bool colour, const json_t *problems)
@@ -172,4 +207,18 @@ enum tool_exit report_exit(const struct tool *tool, const json_t *problems)
 const char *report_generation(const json_t *object)
 {
 	return text_of(object, "generation");
+}
+
+int report_failure(const struct tool *tool, const struct diag_list *diags)
+{
+	_cleanup_(freep) char *first = diag_first_error(diags);
+	_cleanup_(jsonhelp_decrefp) json_t *error =
+		status_error_json("failed", first ? first : "out of memory", diags);
+
+	if (!error)
+		return tool_fail(TOOL_FAILED, "out of memory");
+	if (tool->json)
+		return tool_print_json(error, TOOL_NO);
+	report_problems(tool, json_object_get(error, "problems"));
+	return TOOL_NO;
 }

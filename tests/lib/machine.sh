@@ -14,12 +14,12 @@ declare -A notes=(
 # cuda PATH NOTE [NEEDED]: a libcuda, with a forward-compatibility note unless NOTE is empty.
 cuda() {
   local path=$1 note=$2 needed=${3:-} key flags=()
-  key=$CACHE/cuda-$(printf '%s|' "${path##*/}" "$note" "$needed" | md5sum | cut -c1-20).so
+  key=$CACHE/cuda-${path##*/}-$note-$needed.so
   if [ ! -e "$key" ]; then
     if [ -n "$needed" ]; then
       [ -e "$CACHE/$needed.link" ] ||
         echo 'void nothing(void);' | ${CC:-cc} -shared -nostdlib -x c - -o "$CACHE/$needed.link" "-Wl,-soname,$needed"
-      flags=(-Wl,--no-as-needed "$CACHE/$needed.link")
+      flags=("-Wl,--no-as-needed" "$CACHE/$needed.link")
     fi
     {
       echo "const char *who(void); const char *who(void) { return \"${path##*/}\"; }"

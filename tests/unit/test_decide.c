@@ -64,7 +64,7 @@ static const struct {
 	{ "equal", v535, NULL, v535, NULL, NULL, COMPAT_AUTO, true, false, "driver-numbers",
 		"not of an older", NULL },
 	{ "the kernel's number counts", v470, NULL, v535, NULL, "580.82.07", COMPAT_AUTO, true,
-		false, "driver-numbers", "580.82.07", "error 803 until they match" },
+		false, "driver-numbers", "580.82.07", NULL },
 	{ "kernel only", none, NULL, v535, NULL, "470.1", COMPAT_AUTO, false, true,
 		"driver-numbers", "470.1", NULL },
 	{ "links to elsewhere", v470, NULL, farm, NULL, NULL, COMPAT_AUTO, false, true,

@@ -146,10 +146,6 @@ static const struct {
 		"error 100" },
 	{ "nvgpu on Orin", &orin_r39, "/opt/nvidia/l4t-gpu-libs/nvgpu/libcuda.so.1.1", NULL, NULL,
 		NULL, NULL, NULL, NULL, NULL, COMPAT_OFF, false, "forced-off", "off", NULL },
-	{ "user space is not the kernel's", &server, "545.29.02", NULL, NULL, NULL, NULL, NULL,
-		NULL, NULL, COMPAT_OFF, false, "forced-off", "off",
-		"driver 545.29.02, and the loaded kernel driver is 535.129.03: programs will get "
-		"error 803" },
 };
 
 static struct tables *tables;
