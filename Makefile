@@ -141,6 +141,7 @@ uninstall:
 	rm -f $(bindir)/gldriverfs $(bindir)/gldriverctl
 	rm -rf $(libexecdir) $(docdir)
 	rm -f $(addprefix $(libdir)/,$(notdir $(TABLES)))
+	-rmdir --ignore-fail-on-non-empty $(libdir)
 
 clean:
 	rm -rf build
