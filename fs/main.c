@@ -118,7 +118,7 @@ static char *absolute_path(const char *path)
 }
 
 /* ps shows the mountpoint as the last argument (DESIGN 6): starts this program again with it.
- * Returns only on failure. */
+ * getopt has moved what is no option to the end. Returns only on failure. */
 static void execute_again(char **argv, int argc, const struct daemon *daemon)
 {
 	char **arguments = calloc((size_t)argc + 4, sizeof(char *));
@@ -131,9 +131,13 @@ static void execute_again(char **argv, int argc, const struct daemon *daemon)
 	}
 	self[length] = '\0';
 	memcpy(arguments, argv, (size_t)argc * sizeof(char *));
-	arguments[argc] = (char[]){ "--name" };
-	arguments[argc + 1] = (char *)daemon_name(daemon);
-	arguments[argc + 2] = (char *)daemon_mountpoint(daemon);
+	if (optind < argc) {
+		arguments[argc - 1] = (char *)daemon_mountpoint(daemon);
+	} else {
+		arguments[argc] = (char[]){ "--name" };
+		arguments[argc + 1] = (char *)daemon_name(daemon);
+		arguments[argc + 2] = (char *)daemon_mountpoint(daemon);
+	}
 	execv(self, arguments);
 	free(arguments);
 }
@@ -216,6 +220,7 @@ int main(int argc, char **argv)
 {
 	_cleanup_(diag_clear) struct diag_list diags = { 0 };
 	_cleanup_(freep) char *mountpoint = NULL;
+	const char *last = argv[argc - 1];
 	struct daemon_options options;
 	struct daemon *daemon = NULL;
 	bool foreground;
@@ -241,7 +246,7 @@ int main(int argc, char **argv)
 	print_and_clear(&diags);
 	if (status)
 		return status;
-	if (!options.mountpoint)
+	if (!options.mountpoint || strcmp(last, daemon_mountpoint(daemon)) != 0)
 		execute_again(argv, argc, daemon);
 	if (!foreground) {
 		parent = go_to_background(daemon_mountpoint(daemon));
