@@ -53,6 +53,8 @@ expect_exit 0 run --name "$(status_of .name)" status
 expect_exit 0 ctl explain libcuda.so.1
 expect_has "$(cat "$T/out")" "comes from layer host"
 expect_has "$(cat "$T/out")" "$COMPAT/libcuda.so.535.1 (layer compat)"
+expect_exit 1 ctl explain libcuda.so.535.1
+expect_has "$(cat "$T/out")" "libcuda.so.535.1 is not served: compat is off"
 expect_exit 1 ctl explain libdrm.so.2
 expect_has "$(cat "$T/out")" "include = libdrm.so.2"
 expect_exit 0 ctl --json list lib/libcuda.so.1
