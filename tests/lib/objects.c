@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* objects LIBRARY: loads it and prints every object of the process by the name it was found under. */
+/* objects LIBRARY: loads it and prints every object of the process by the name it was found by. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
