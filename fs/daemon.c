@@ -12,6 +12,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "holders.h"
 #include "log.h"
 
 #define SCAN_TIMEOUT_MS 5000
@@ -299,20 +300,33 @@ int daemon_run(struct daemon *daemon)
 	}
 }
 
-struct daemon *daemon_free(struct daemon *daemon)
+/* Unmounts, and names the programs that are hurt. They are served until the session ends. */
+static void stop_mount(struct daemon *daemon)
 {
+	dev_t device = daemon->point.device;
+	_cleanup_(freep) char *holders = NULL;
 	bool lazy = false;
 
+	if (mount_stop(&daemon->point, &lazy) < 0) {
+		log_message(LOG_ERR, "%s cannot be unmounted", daemon->point.path);
+	} else if (lazy) {
+		holders = holders_text(device);
+		if (holders && *holders)
+			log_message(LOG_WARNING,
+				"%s is in use: detached; programs that have mapped files of it "
+				"lose what they have not read yet: %s",
+				daemon->point.path, holders);
+		else
+			log_message(LOG_WARNING, "%s is in use: detached", daemon->point.path);
+	}
+}
+
+struct daemon *daemon_free(struct daemon *daemon)
+{
 	if (!daemon)
 		return NULL;
 	daemon->ctl = ctl_free(daemon->ctl);
-	if (mount_stop(&daemon->point, &lazy) < 0)
-		log_message(LOG_ERR, "%s cannot be unmounted", daemon->point.path);
-	else if (lazy)
-		log_message(LOG_WARNING,
-			"%s is in use: detached; programs that have mapped files of it "
-			"lose what they have not read yet",
-			daemon->point.path);
+	stop_mount(daemon);
 	/* A thread that hangs in a source's file system keeps what it uses until the process ends.
 	 */
 	if (!reload_stop(daemon->reload) || !session_stop(daemon->session))
