@@ -211,8 +211,11 @@ static int add_rejections(const struct query *query, json_t *rejected)
 		for (size_t j = 0; j < layer->n_rejections; j++) {
 			const struct rejection *rejection = &layer->rejections[j];
 
+			/* Its SONAME is not known: libcuda.so.1 may be libcuda.so.535.1's. */
 			if (strcmp(rejection->path, query->name) != 0 &&
-				strcmp(path_base(rejection->path), path_base(query->name)) != 0)
+				strcmp(path_base(rejection->path), path_base(query->name)) != 0 &&
+				!soname_same_stem(
+					path_base(rejection->path), path_base(query->name)))
 				continue;
 			if (json_array_append_new(
 				    rejected, json_pack("{s:o, s:o, s:o}", "path",

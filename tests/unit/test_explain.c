@@ -21,6 +21,8 @@ static const struct {
 	{ "/h/libcuda.so.470.1", 1, 1, 0, "is not served: compat gives the CUDA set", true },
 	{ "/c/libcuda.so.1.1", 1, 1, 0, "comes from layer compat" },
 	{ "libnvcuvid.so.1", 0, 0, 1, "the file is empty" },
+	{ "libnvcuvid.so.525.1", 0, 0, 1, "the file is empty" },
+	{ "libnvcuvid.so", 0, 0, 1, "the file is empty" },
 	{ "lib", 0, 0, 0, "is a directory" },
 	{ "share/x.json", 0, 0, 0, "is made by gldriverfs itself" },
 	{ "libdrm.so.2", 0, 0, 0,
