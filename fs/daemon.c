@@ -2,6 +2,7 @@
 #include "daemon_internal.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,9 @@ enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags)
 	bool allow_other;
 	int error;
 
+#ifdef M_ARENA_MAX
+	mallopt(M_ARENA_MAX, 2); /* a heap per worker would hold what one reload needs, each */
+#endif
 	error = block_signals(daemon);
 	if (error < 0)
 		return DAEMON_MOUNT_FAILED;
