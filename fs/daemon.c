@@ -2,8 +2,8 @@
 #include "daemon_internal.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -12,28 +12,8 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "holders.h"
 #include "log.h"
-
-#define SCAN_TIMEOUT_MS 5000
-
-/* Root of the first user namespace: everybody may use the mount (DESIGN 1). */
-static bool is_system(void)
-{
-	_cleanup_(freep) char *line = NULL;
-	unsigned inside = 1, outside = 1, count = 0;
-	size_t size = 0;
-	FILE *stream;
-
-	if (geteuid() != 0)
-		return false;
-	stream = fopen("/proc/self/uid_map", "re");
-	if (!stream)
-		return true;
-	if (getline(&line, &size, stream) > 0)
-		(void)sscanf(line, "%u %u %u", &inside, &outside, &count);
-	fclose(stream);
-	return inside == 0 && outside == 0 && count == UINT32_MAX;
-}
 
 static void on_changed(void *context)
 {
@@ -111,7 +91,7 @@ static enum daemon_exit load_first(
 	daemon->pipeline.scan = (struct scan_request){
 		.root = daemon->root,
 		.under = daemon->under,
-		.check_trust = is_system(),
+		.check_trust = scan_is_system(),
 		.timeout_ms = SCAN_TIMEOUT_MS,
 		.cache = daemon->cache,
 		.offer = fdpool_offer,
@@ -182,12 +162,13 @@ static int listen_for_clients(struct daemon *daemon, struct diag_list *diags)
 }
 
 /* Signals wait for the main loop, in every thread: before the first one starts. SIGPIPE would be a
- * client's going away. */
+ * client's going away. Where the caller ignores SIGCHLD nobody could wait for fusermount3. */
 static int block_signals(struct daemon *daemon)
 {
 	sigset_t signals;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGINT);
@@ -221,6 +202,9 @@ enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags)
 	bool allow_other;
 	int error;
 
+#ifdef M_ARENA_MAX
+	mallopt(M_ARENA_MAX, 2); /* a heap per worker would hold what one reload needs, each */
+#endif
 	error = block_signals(daemon);
 	if (error < 0)
 		return DAEMON_MOUNT_FAILED;
@@ -235,6 +219,8 @@ enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags)
 		error = watch_descriptors(daemon);
 	if (error < 0 && diag_count(diags, DIAG_ERROR) == 0)
 		diag_add(diags, DIAG_ERROR, NULL, 0, "cannot serve: %s", strerror(-error));
+	if (error == -EBUSY)
+		return DAEMON_SERVED;
 	return error < 0 ? DAEMON_MOUNT_FAILED : DAEMON_DONE;
 }
 
@@ -303,20 +289,33 @@ int daemon_run(struct daemon *daemon)
 	}
 }
 
-struct daemon *daemon_free(struct daemon *daemon)
+/* Unmounts, and names the programs that are hurt. They are served until the session ends. */
+static void stop_mount(struct daemon *daemon)
 {
+	dev_t device = daemon->point.device;
+	_cleanup_(freep) char *holders = NULL;
 	bool lazy = false;
 
+	if (mount_stop(&daemon->point, &lazy) < 0) {
+		log_message(LOG_ERR, "%s cannot be unmounted", daemon->point.path);
+	} else if (lazy) {
+		holders = holders_text(device);
+		if (holders && *holders)
+			log_message(LOG_WARNING,
+				"%s is in use: detached; programs that have mapped files of it "
+				"lose what they have not read yet: %s",
+				daemon->point.path, holders);
+		else
+			log_message(LOG_WARNING, "%s is in use: detached", daemon->point.path);
+	}
+}
+
+struct daemon *daemon_free(struct daemon *daemon)
+{
 	if (!daemon)
 		return NULL;
 	daemon->ctl = ctl_free(daemon->ctl);
-	if (mount_stop(&daemon->point, &lazy) < 0)
-		log_message(LOG_ERR, "%s cannot be unmounted", daemon->point.path);
-	else if (lazy)
-		log_message(LOG_WARNING,
-			"%s is in use: detached; programs that have mapped files of it "
-			"lose what they have not read yet",
-			daemon->point.path);
+	stop_mount(daemon);
 	/* A thread that hangs in a source's file system keeps what it uses until the process ends.
 	 */
 	if (!reload_stop(daemon->reload) || !session_stop(daemon->session))

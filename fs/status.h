@@ -33,8 +33,6 @@ struct status_runtime {
 json_t *status_json(const struct generation *generation, const struct status_runtime *runtime);
 /* The text of .gldriverfs/status.json (owned by the caller): status_json without runtime. */
 char *status_text(const struct generation *generation);
-/* [{level, id, file, line, text, meaning, remedy}]; a missing dependency also has needed and by. */
-json_t *status_diags_json(const struct diag_list *diags);
 /* [{name, value, source}], all facts in the order of enum fact_id. */
 json_t *status_facts_json(const struct facts *facts);
 /* {on, mode, mode_from, layer, directory, rule, reason, facts[]} */

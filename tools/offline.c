@@ -8,8 +8,6 @@
 #include "names.h"
 #include "pipeline.h"
 
-#define SCAN_TIMEOUT_MS 5000
-
 /* What lies at the mountpoint now lies under the mount later; NULL: nothing, or a mount of ours. */
 static struct rootfs *open_under(const struct load_request *load, const char *standard)
 {
@@ -24,7 +22,11 @@ static struct rootfs *open_under(const struct load_request *load, const char *st
 		mountpoint = loaded.policy->mountpoint;
 	if (rootfs_avoid_ours(&avoid) == 0 &&
 		rootfs_walk(load->root, mountpoint, &avoid, &node) == 0) {
-		rootfs_open_inside(load->root, node.path, &under);
+		/* A link there is no mountpoint yet: nothing of what it leads to is covered. */
+		if (strcmp(node.path, mountpoint) == 0)
+			rootfs_from_fd(steal_fd(&node.fd), node.path, load->root, &under);
+		else
+			rootfs_open_node(&node, &under);
 		rootfs_node_clear(&node);
 	}
 	rootfs_avoid_clear(&avoid);
@@ -45,7 +47,7 @@ static int run(const struct tool *tool, struct rootfs *root, const struct names 
 			.runtime_dir = user ? getenv("XDG_RUNTIME_DIR") : NULL,
 			.override = config || tool->root ? NULL : names->override },
 		.scan = { .root = root,
-			.check_trust = geteuid() == 0,
+			.check_trust = scan_is_system(),
 			.timeout_ms = SCAN_TIMEOUT_MS },
 		/* What lies in a directory is looked at, not run. */
 		.driver_probes = tool->root ? NULL : driver_probe_cache_new(NULL),

@@ -41,14 +41,17 @@ void report_decision(const struct tool *tool, const json_t *compat)
 	table_put_coloured(tool->colour, on ? COLOUR_GREEN : COLOUR_YELLOW, on ? "on" : "off");
 	printf(" (mode %s", text_of(compat, "mode"));
 	if (from)
-		printf(", from %s", from);
+		fputs(", from ", stdout);
+	table_put(from);
 	printf("; rule %s): ", text_of(compat, "rule"));
 	table_put(text_of(compat, "reason"));
 	putchar('\n');
 	if (directory) {
 		printf("  %s ", on ? "used:" : "not used:");
 		table_put(directory);
-		printf(" (layer %s)\n", text_of(compat, "layer"));
+		fputs(" (layer ", stdout);
+		table_put(text_of(compat, "layer"));
+		puts(")");
 	}
 }
 
@@ -112,16 +115,12 @@ void report_rejected(const json_t *rejected)
 	{
 		fputs("  ", stdout);
 		table_put(text_of(item, "path"));
-		printf(" (layer %s): ", text_of(item, "layer"));
+		fputs(" (layer ", stdout);
+		table_put(text_of(item, "layer"));
+		fputs("): ", stdout);
 		table_put(text_of(item, "reason"));
 		putchar('\n');
 	}
-}
-
-static void put_clean(FILE *out, const char *text)
-{
-	for (const char *c = text; *c; c++)
-		fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, out);
 }
 
 /* "  means: …", where there is such a member. */
@@ -132,7 +131,7 @@ static void put_advice(FILE *out, const char *title, const json_t *problem, cons
 	if (!text)
 		return;
 	fprintf(out, "  %s: ", title);
-	put_clean(out, text);
+	table_put_to(out, text);
 	fputc('\n', out);
 }
 
@@ -144,7 +143,7 @@ static void report_problem(FILE *out, bool colour, const json_t *problem)
 	json_int_t line = json_integer_value(json_object_get(problem, "line"));
 
 	if (file)
-		put_clean(out, file);
+		table_put_to(out, file);
 	if (file && line)
 		fprintf(out, ":%" JSON_INTEGER_FORMAT, line);
 	if (file)
@@ -156,10 +155,10 @@ static void report_problem(FILE *out, bool colour, const json_t *problem)
 	else
 		fputs(level, out);
 	fputs(": ", out);
-	put_clean(out, text_of(problem, "text"));
+	table_put_to(out, text_of(problem, "text"));
 	if (id) {
 		fputs(" [", out);
-		put_clean(out, id);
+		table_put_to(out, id);
 		fputc(']', out);
 	}
 	fputc('\n', out);

@@ -37,6 +37,28 @@ sed -i '/^user_allow_other/d' /etc/fuse.conf 2>/dev/null || touch /etc/fuse.conf
 start_as_someone() { as someone timeout 60 "$T/bin/gldriverfs" --config "$POLICY" "$MNT" 2>>"$LOG" || fail "exit $?: $(cat "$LOG")"; }
 user_ctl() { as someone timeout 30 "$T/bin/gldriverctl" "$@"; }
 
+# The helper is missing, or refuses: the message says so, and nothing is left behind.
+mapfile -t helpers < <(PATH=$PATH:/usr/local/bin:/usr/bin:/bin type -aP fusermount3 | sort -u)
+refused_helper() { # CONTENT MODE TEXT
+  printf '%s\n' "$1" >"$T/fusermount3"
+  chmod "$2" "$T/fusermount3"
+  for helper in "${helpers[@]}"; do mount --bind "$T/fusermount3" "$helper"; done
+  expect_exit 1 as someone "$T/bin/gldriverfs" --config "$POLICY" "$MNT"
+  expect_has "$(cat "$T/out")" "$3"
+  not is_mounted
+  for helper in "${helpers[@]}"; do umount "$helper"; done
+}
+refused_helper "" 644 "fusermount3 was not found"
+refused_helper "#!/bin/sh
+echo 'fusermount3: mount failed: Permission denied' >&2
+exit 1" 755 "AppArmor"
+
+# A caller that ignores SIGCHLD hands that down.
+as someone timeout 60 env --ignore-signal=CHLD "$T/bin/gldriverfs" --config "$POLICY" "$MNT" 2>>"$LOG" ||
+  fail "with SIGCHLD ignored: exit $?: $(cat "$LOG")"
+kill -TERM "$(user_ctl --json status | jq .pid)"
+wait_for not is_mounted
+
 start_as_someone
 is_mounted || fail "no mount"
 [[ $(grep -F " $MNT " /proc/self/mountinfo) != *allow_other* ]] || fail "allow_other without being allowed"
@@ -73,6 +95,31 @@ expect_same "$(status_of .owner)" 4321
 as someone cmp "$MNT/lib/libcuda.so.1" "$HOST/libcuda.so.470.1"
 kill -TERM "$(user_ctl --json status | jq .pid)"
 wait_for not is_mounted
+
+# No arguments: the default mountpoint is made, ps ends with it; the policy is the user's own before the system's, whose
+# mountpoint does not count. --persist goes to the user's own files.
+rmdir "$MNT"
+mkdir -p /etc/gldriverfs "$T/config/gldriverfs"
+printf '[gldriverfs]\nmountpoint = /run/elsewhere\n[layer host]\ndir = %s\n' "$HOST" >/etc/gldriverfs/gldriverfs.conf
+printf '[layer host]\ndir = %s\n' "$COMPAT" >"$T/config/gldriverfs/gldriverfs.conf"
+chown -R 4321 "$T/config"
+as someone env XDG_CONFIG_HOME="$T/config" timeout 60 "$T/bin/gldriverfs" 2>>"$LOG"
+is_mounted || fail "no mount at the default mountpoint"
+expect_same "$(tr '\0' '\n' <"/proc/$(user_ctl --json status | jq .pid)/cmdline" | tail -n 1)" "$MNT"
+as someone cmp "$MNT/lib/libcuda.so.1" "$COMPAT/libcuda.so.535.1"
+as someone env XDG_CONFIG_HOME="$T/config" "$T/bin/gldriverctl" compat off --persist
+grep -qE '^mode *= *off' "$T/config/gldriverfs/gldriverfs.conf.d/99-gldriverctl.conf"
+rm -r "$T/config/gldriverfs"
+user_ctl reload
+as someone cmp "$MNT/lib/libcuda.so.1" "$HOST/libcuda.so.470.1"
+as someone mkdir -p "/run/user/4321/gldriverfs"
+printf '[layer host]\ndir = %s\n' "$COMPAT" | as someone tee /run/user/4321/gldriverfs/gldriverfs.conf >/dev/null
+user_ctl reload
+as someone cmp "$MNT/lib/libcuda.so.1" "$COMPAT/libcuda.so.535.1"
+kill -TERM "$(user_ctl --json status | jq .pid)"
+wait_for not is_mounted
+expect_exit 2 as someone env -u XDG_RUNTIME_DIR "$T/bin/gldriverfs"
+expect_has "$(cat "$T/out")" XDG_RUNTIME_DIR
 
 # The system's mount: everybody reads, nobody but root changes.
 MNT=$T/mnt
