@@ -9,7 +9,6 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,19 +24,8 @@
 
 static int answer_fd;
 
-__attribute__((noreturn, format(printf, 1, 2))) static void answer(const char *format, ...)
-{
-	char text[256];
-	va_list arguments;
-	int size;
-
-	va_start(arguments, format);
-	size = vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	if (size >= (int)sizeof(text))
-		size = sizeof(text) - 1;
-	_exit(size > 0 && write(answer_fd, text, (size_t)size) == size ? 0 : 1);
-}
+/* Tells the parent and ends. */
+#define ANSWER(...) _exit(dprintf(answer_fd, __VA_ARGS__) > 0 ? 0 : 1)
 
 /* A descriptor's number, or -1. */
 static int parse_number(const char *text)
@@ -122,16 +110,16 @@ static void enter_sandbox(pid_t parent, const int *fds, size_t count)
 	if (result == 0)
 		result = set_limits();
 	if (result < 0)
-		answer("ethe child's limits could not be set: %s", strerror(-result));
+		ANSWER("ethe child's limits could not be set: %s", strerror(-result));
 	result = drop_privileges();
 	if (result < 0)
-		answer("ethe child could not become nobody: %s", strerror(-result));
+		ANSWER("ethe child could not become nobody: %s", strerror(-result));
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
 		_exit(1);
 	result = driver_sandbox_enter();
 	if (result < 0)
-		answer("ethe child's system calls could not be limited: %s", strerror(-result));
+		ANSWER("ethe child's system calls could not be limited: %s", strerror(-result));
 }
 
 static void *load(const int *fds, size_t count)
@@ -169,12 +157,12 @@ int main(int argc, char **argv)
 	enter_sandbox(parse_number(argv[1]), fds, count);
 	cuda = load(fds, count);
 	if (!cuda)
-		answer("eit cannot be loaded: %s", dlerror());
+		ANSWER("eit cannot be loaded: %s", dlerror());
 	*(void **)&get_version = dlsym(cuda, "cuDriverGetVersion");
 	if (!get_version)
-		answer("eit has no cuDriverGetVersion");
+		ANSWER("eit has no cuDriverGetVersion");
 	error = get_version(&version);
 	if (error != 0)
-		answer("ecuDriverGetVersion failed with error %d", error);
-	answer("v%d", version);
+		ANSWER("ecuDriverGetVersion failed with error %d", error);
+	ANSWER("v%d", version);
 }
