@@ -102,14 +102,14 @@ int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thre
 			stale_followed(tree->stale, thread);
 		else if (node->kind != VIEW_DIRECTORY)
 			stale_arrived(tree->stale, thread);
-	} else if (is_incoming(tree, node, name)) {
-		*ret_keep = false;
-		return -ENOENT;
 	} else {
+		bool incoming = is_incoming(tree, node, name);
+
+		/* An incoming name may also be one that an older link led to. */
 		node = ask_stale(tree, thread, parent, name, &error);
+		*ret_keep = !node && !incoming;
 		if (!node)
 			return error;
-		*ret_keep = false;
 	}
 	nodes_reveal(tree->nodes, node);
 	fill_stat(tree, node, ret_stat);

@@ -453,6 +453,32 @@ static void test_overtaken(void **state)
 	assert_int_equal(ask_as(fixture, 7, lib, "new"), -ENOENT);
 }
 
+/* The old link's name comes back with the next view: between the two steps of that publish it is not
+ * absent for a walk that followed the link. */
+static void test_overtaken_twice(void **state)
+{
+	struct fixture *fixture = *state;
+	struct generation *generation;
+	struct tree_change change;
+	struct view *view;
+	uint64_t lib;
+
+	publish_named(fixture, "old");
+	publish_named(fixture, "new");
+	lib = node_of(fixture, "lib", NULL);
+	view = make_view(fixture, "first");
+	assert_int_equal(view_add_link(view, "lib/old", "libcuda.so.1", NULL, NULL), 0);
+	generation = world_generation(view);
+	assert_int_equal(tree_prepare(fixture->tree, generation, &change), 0);
+	assert_int_equal(ask_as(fixture, 7, lib, "old"), -ESTALE);
+	assert_int_equal(ask_as(fixture, 7, lib, "libcuda.so.1"), 0);
+	assert_int_equal(ask_as(fixture, 7, lib, "new"), 0);
+	tree_commit(fixture->tree, &change);
+	assert_int_equal(ask_as(fixture, 7, lib, "old"), 0);
+	tree_change_clear(&change);
+	generation_unref(generation);
+}
+
 static void test_counts(void **state)
 {
 	struct fixture *fixture = *state;
@@ -486,6 +512,7 @@ int main(void)
 		WITH_FIXTURE(test_invalidation),
 		WITH_FIXTURE(test_incoming),
 		WITH_FIXTURE(test_overtaken),
+		WITH_FIXTURE(test_overtaken_twice),
 		WITH_FIXTURE(test_counts),
 	};
 
