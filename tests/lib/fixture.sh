@@ -74,6 +74,8 @@ umask 022
 own_etc() {
   mkdir -p "$T/etc"
   cp -a /etc/. "$T/etc/" 2>/dev/null || :
+  # fusermount3 unmounts nothing without it; a machine gets it when it boots.
+  [ -L "$T/etc/mtab" ] || [ -e "$T/etc/mtab" ] || ln -s /proc/self/mounts "$T/etc/mtab"
   mount --bind "$T/etc" /etc
 }
 
