@@ -126,6 +126,9 @@ bool client_is_error(const struct tool *tool, const json_t *reply, int *ret_code
 	if (tool->json) {
 		tool_print_json(reply, *ret_code);
 	} else {
+		/* With the problems at hand their first is not said twice. */
+		if (json_array_size(json_object_get(reply, "problems")) > 0)
+			error = "refused, all stays as it was:";
 		tool_fail(*ret_code, "%s", error);
 		report_problems_to(stderr, false, json_object_get(reply, "problems"));
 	}

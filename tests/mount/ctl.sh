@@ -68,6 +68,25 @@ expect_same "$(readlink "$MNT/lib/libcuda.so.1")" libcuda.so.535.1
 expect_exit 0 ctl compat reset
 expect_same "$(readlink "$MNT/lib/libcuda.so.1")" libcuda.so.470.1
 
+# --strict: a warning is an error for every command that shows some.
+sed -i "s,^dir = $COMPAT\$,dir = $T/empty," "$POLICY"
+mkdir "$T/empty"
+expect_exit 0 ctl reload
+expect_exit 0 ctl compat on
+expect_has "$(cat "$T/out")" "warning: "
+expect_exit 1 ctl --strict compat on
+expect_exit 1 ctl --strict reload
+expect_exit 1 ctl --strict --json reload
+expect_exit 0 ctl --strict compat reset
+# What is wrong is said once.
+cp "$POLICY" "$T/good.conf"
+echo "nonsense = 1" >>"$POLICY"
+expect_exit 4 ctl reload
+expect_same "$(grep -c nonsense "$T/out")" 1
+mv "$T/good.conf" "$POLICY"
+sed -i "s,^dir = $T/empty\$,dir = $COMPAT," "$POLICY"
+expect_exit 0 ctl reload
+
 # Clients that say nothing, half a line or nonsense: others are answered.
 socket=/run/gldriverfs/$(status_of .name).sock
 expect_same "$(stat -c %a "$socket")" 666
