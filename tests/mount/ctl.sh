@@ -43,6 +43,21 @@ expect_exit 1 run --json check "$POLICY"
 expect_same "$(jq -r '.problems[0].line' "$T/out")" 2
 expect_exit 1 run check "$T/absent.conf"
 
+# Of a long list of directories that are not there one line tells.
+{
+  echo "[layer host]" && echo "optional = yes" && echo "dir = $HOST"
+  printf "dir = $T/gone%d\n" 1 2 3 4
+} >"$POLICY"
+expect_exit 0 run check "$POLICY"
+expect_has "$(cat "$T/out")" "(4 are missing"
+expect_same "$(grep -c "$T/gone" "$T/out")" 0
+sed -i /gone4/d "$POLICY"
+expect_exit 0 run check "$POLICY"
+expect_has "$(cat "$T/out")" "$T/gone3 (missing)"
+sed -i "s,^dir = $HOST\$,dir = $T/gone5," "$POLICY"
+expect_exit 0 run check "$POLICY"
+expect_has "$(cat "$T/out")" "the driver directory is empty"
+
 # A daemon with --config.
 toggle_policy "mode = off"
 start_daemon
