@@ -60,6 +60,13 @@ static int unmount(const char *path, bool lazy)
 	return fusermount_unmount(path, lazy);
 }
 
+static int say_served(const char *path, const char *instance, struct diag_list *diags)
+{
+	diag_add(diags, DIAG_ERROR, NULL, 0, "%s is already served by the gldriverfs instance %s",
+		path, instance);
+	return -EBUSY;
+}
+
 /* A mount of ours on the path: live is refused, dead (its daemon was killed) is detached, so that
  * the directory under it shows again. Returns 0, 1: one was detached, -EBUSY, or -errno. */
 static int clear_dead_mount(const char *path, struct diag_list *diags)
@@ -75,12 +82,8 @@ static int clear_dead_mount(const char *path, struct diag_list *diags)
 	if (!entry || !mountinfo_instance(entry))
 		return 0;
 	/* Of all requests this one is never answered from a cache. */
-	if (statfs(path, &fs) == 0 || errno != ENOTCONN) {
-		diag_add(diags, DIAG_ERROR, NULL, 0,
-			"%s is already served by the gldriverfs instance %s", path,
-			mountinfo_instance(entry));
-		return -EBUSY;
-	}
+	if (statfs(path, &fs) == 0 || errno != ENOTCONN)
+		return say_served(path, mountinfo_instance(entry), diags);
 	error = unmount(path, true);
 	if (error < 0) {
 		diag_add(diags, DIAG_ERROR, NULL, 0,
@@ -175,38 +178,87 @@ static int mount_by_helper(const struct mountpoint *point, const char *source, b
 	return options ? fusermount_mount(point->path, options, diags) : -ENOMEM;
 }
 
-int mount_start(
-	struct mountpoint *point, const struct mount_request *request, struct diag_list *diags)
+static int mount_somehow(const struct mountpoint *point, const char *source, bool allow_other,
+	struct diag_list *diags)
 {
-	_cleanup_(freep) char *source = string_format("gldriverfs:%s", request->name);
 	_cleanup_(diag_clear) struct diag_list refused = { 0 };
-	int fd;
+	int fd = mount_directly(point, source, allow_other);
 
-	if (!source)
-		return -ENOMEM;
-	fd = mount_directly(point, source, request->allow_other);
-	if (fd == -EPERM || (fd == -EACCES && geteuid() != 0)) {
-		fd = mount_by_helper(point, source, request->allow_other, &refused);
-		if (fd < 0 && fd != -ENOMEM && request->allow_other) {
-			/* fusermount3 permits it only where /etc/fuse.conf has user_allow_other. */
-			diag_clear(&refused);
-			fd = mount_by_helper(point, source, false, &refused);
-			if (fd >= 0)
-				diag_add(diags, DIAG_WARNING, NULL, 0,
-					"%s is mounted for its owner only: allow-other = yes needs "
-					"user_allow_other in /etc/fuse.conf",
-					point->path);
-		}
-		diag_append(diags, &refused);
-	} else if (fd < 0) {
+	if (fd >= 0)
+		return fd;
+	if (fd != -EPERM && (fd != -EACCES || geteuid() == 0)) {
 		diag_add(diags, DIAG_ERROR, NULL, 0, "cannot mount on %s: %s%s", point->path,
 			strerror(-fd),
 			fd == -ENOENT || fd == -ENODEV ? " (is the kernel module fuse loaded?)"
 						       : "");
+		return fd;
 	}
-	if (fd >= 0)
-		point->device = mounted_device(point);
+	fd = mount_by_helper(point, source, allow_other, &refused);
+	if (fd < 0 && fd != -ENOMEM && allow_other) {
+		/* fusermount3 permits it only where /etc/fuse.conf has user_allow_other. */
+		diag_clear(&refused);
+		fd = mount_by_helper(point, source, false, &refused);
+		if (fd >= 0)
+			diag_add(diags, DIAG_WARNING, NULL, 0,
+				"%s is mounted for its owner only: allow-other = yes needs "
+				"user_allow_other in /etc/fuse.conf",
+				point->path);
+	}
+	diag_append(diags, &refused);
 	return fd;
+}
+
+/* Of daemons that start at once the one whose mount is the lowest has the mountpoint. Returns 0 and
+ * the device of ours (source NULL: before the mount, none), -EBUSY: another's is there, or -errno.
+ */
+static int claim(const struct mountpoint *point, const char *source, dev_t *ret_device,
+	struct diag_list *diags)
+{
+	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
+	int error = mountinfo_read(&info);
+
+	*ret_device = 0;
+	if (error < 0)
+		return error;
+	for (size_t i = 0; i < info.count; i++) {
+		const struct mountinfo_entry *entry = &info.entries[i];
+		const char *instance = mountinfo_instance(entry);
+
+		if (!instance || strcmp(entry->mountpoint, point->path) != 0)
+			continue;
+		if (!source || strcmp(entry->source, source) != 0)
+			return say_served(point->path, instance, diags);
+		*ret_device = entry->device;
+		return 0;
+	}
+	return 0;
+}
+
+int mount_start(
+	struct mountpoint *point, const struct mount_request *request, struct diag_list *diags)
+{
+	_cleanup_(freep) char *source = string_format("gldriverfs:%s", request->name);
+	_cleanup_(closep) int fd = -1;
+	dev_t device;
+	int error;
+
+	if (!source)
+		return -ENOMEM;
+	error = claim(point, NULL, &device, diags);
+	if (error < 0)
+		return error;
+	fd = mount_somehow(point, source, request->allow_other, diags);
+	if (fd < 0)
+		return fd;
+	error = claim(point, source, &device, diags);
+	if (error == 0 && device == 0)
+		error = -ENOENT; /* the directory was moved meanwhile */
+	if (error < 0) {
+		unmount(point->path, true);
+		return error;
+	}
+	point->device = device;
+	return steal_fd(&fd);
 }
 
 int mount_stop(struct mountpoint *point, bool *ret_lazy)

@@ -38,7 +38,7 @@ static uid_t owner_of(const char *super_options)
 static int parse_line(char *line, struct mountinfo *info)
 {
 	char *fields[6];
-	char *rest = line, *type, *source, *tail;
+	char *rest = line, *source, *tail;
 	struct mountinfo_entry entry = { 0 };
 	unsigned major_number, minor_number;
 
@@ -51,21 +51,19 @@ static int parse_line(char *line, struct mountinfo *info)
 	if (!tail || sscanf(fields[2], "%u:%u", &major_number, &minor_number) != 2)
 		return -EINVAL;
 	tail += tail[0] == '-' ? 2 : 3;
-	type = strsep(&tail, " ");
+	(void)strsep(&tail, " "); /* the type */
 	source = strsep(&tail, " ");
-	if (!type || !source)
+	if (!source)
 		return -EINVAL;
 	unescape(fields[4]);
 	unescape(source);
 	entry.device = makedev(major_number, minor_number);
 	entry.owner = owner_of(tail);
 	entry.mountpoint = strdup(fields[4]);
-	entry.type = strdup(type);
 	entry.source = strdup(source);
-	if (!entry.mountpoint || !entry.type || !entry.source ||
+	if (!entry.mountpoint || !entry.source ||
 		array_grow(&info->entries, &info->capacity, info->count, sizeof(entry)) < 0) {
 		free(entry.mountpoint);
-		free(entry.type);
 		free(entry.source);
 		return -ENOMEM;
 	}
@@ -123,7 +121,6 @@ void mountinfo_clear(struct mountinfo *info)
 {
 	for (size_t i = 0; i < info->count; i++) {
 		free(info->entries[i].mountpoint);
-		free(info->entries[i].type);
 		free(info->entries[i].source);
 	}
 	free(info->entries);

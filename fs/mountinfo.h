@@ -11,7 +11,6 @@
 struct mountinfo_entry {
 	dev_t device; /* as st_dev */
 	char *mountpoint;
-	char *type;   /* "fuse.gldriverfs" */
 	char *source; /* "gldriverfs:NAME" */
 	uid_t owner;  /* user_id= of a FUSE mount; 0 for others */
 };

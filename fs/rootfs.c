@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "mountinfo.h"
 #include "util.h"
 
 /* Takes fd and prefix, also when it fails. */
@@ -69,14 +69,6 @@ int rootfs_open_node(const struct rootfs_node *node, struct rootfs **ret_root)
 	return 0;
 }
 
-int rootfs_open_inside(struct rootfs *root, const char *path, struct rootfs **ret_root)
-{
-	_cleanup_(rootfs_node_clear) struct rootfs_node node = { .fd = -1 };
-	int result = rootfs_walk(root, path, NULL, &node);
-
-	return result < 0 ? result : rootfs_open_node(&node, ret_root);
-}
-
 int rootfs_from_fd(int fd, const char *prefix, struct rootfs *outer, struct rootfs **ret_root)
 {
 	return root_new(fd, rootfs_real_path(outer, prefix), outer, ret_root);
@@ -112,48 +104,22 @@ char *rootfs_real_path(const struct rootfs *root, const char *path)
 	return string_format("%s%s", root ? root->prefix : "", path);
 }
 
-/* A mountinfo line: "36 35 98:0 /root /point opts [optional…] - type source super". */
-static bool mountinfo_is_ours(const char *line, dev_t *ret_device)
-{
-	const char *tail = strstr(line, " - ");
-	unsigned device_major, device_minor;
-
-	if (!tail || sscanf(line, "%*u %*u %u:%u", &device_major, &device_minor) != 2)
-		return false;
-	tail = strchr(tail + 3, ' ');
-	if (!tail || !string_has_prefix(tail + 1, "gldriverfs:"))
-		return false;
-	*ret_device = makedev(device_major, device_minor);
-	return true;
-}
-
 int rootfs_avoid_ours(struct rootfs_avoid *ret_avoid)
 {
+	_cleanup_(mountinfo_clear) struct mountinfo mounts = { 0 };
 	struct rootfs_avoid avoid = { 0 };
-	size_t line_size = 0, capacity = 0;
-	_cleanup_(freep) char *line = NULL;
-	FILE *stream = fopen("/proc/self/mountinfo", "re");
-	int result = 0;
-	dev_t device;
+	int result = mountinfo_read(&mounts);
 
-	if (!stream)
-		return -errno;
-	while (getline(&line, &line_size, stream) >= 0) {
-		if (!mountinfo_is_ours(line, &device))
-			continue;
-		result = array_grow(&avoid.devices, &capacity, avoid.count, sizeof(*avoid.devices));
-		if (result < 0)
-			break;
-		avoid.devices[avoid.count++] = device;
-	}
-	if (result == 0 && ferror(stream))
-		result = -EIO;
-	fclose(stream);
 	if (result < 0)
-		rootfs_avoid_clear(&avoid);
-	else
-		*ret_avoid = avoid;
-	return result;
+		return result;
+	avoid.devices = calloc(mounts.count + 1, sizeof(*avoid.devices));
+	if (!avoid.devices)
+		return -ENOMEM;
+	for (size_t i = 0; i < mounts.count; i++)
+		if (mountinfo_instance(&mounts.entries[i]))
+			avoid.devices[avoid.count++] = mounts.entries[i].device;
+	*ret_avoid = avoid;
+	return 0;
 }
 
 void rootfs_avoid_clear(struct rootfs_avoid *avoid)
