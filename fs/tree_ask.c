@@ -109,7 +109,7 @@ int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thre
 	} else {
 		bool incoming = is_incoming(tree, node, name);
 
-		/* An incoming name may also be one that an older link led to. */
+		/* What comes back may be what a walk over a link of two views ago leads to. */
 		node = ask_stale(tree, thread, parent, name, &error, ret_keep);
 		*ret_keep &= !incoming;
 		if (!node)

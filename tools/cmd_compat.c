@@ -26,7 +26,7 @@ static int show(const struct tool *tool)
 static int print_reply(const struct tool *tool, const json_t *reply)
 {
 	const json_t *problems = json_object_get(reply, "problems");
-	int code = tool->strict ? (int)report_exit(tool, problems) : TOOL_DONE;
+	int code = tool->strict ? report_exit(tool, problems) : TOOL_DONE;
 
 	if (tool->json)
 		return tool_print_json(reply, code);

@@ -6,13 +6,14 @@ int cmd_reload(const struct tool *tool, int argc, char **argv)
 {
 	_cleanup_(jsonhelp_decrefp) json_t *reply = NULL;
 	int code = client_ask(tool, json_pack("{s:s}", "verb", "reload"), true, &reply);
-	const json_t *problems = json_object_get(reply, "problems");
+	const json_t *problems;
 	bool changed;
 
 	(void)argc;
 	(void)argv;
 	if (code != TOOL_DONE)
 		return code;
+	problems = json_object_get(reply, "problems");
 	if (tool->strict)
 		code = report_exit(tool, problems);
 	if (tool->json)
