@@ -35,7 +35,7 @@ static int add_unresolved(const struct unresolved *unresolved, const struct stri
 	struct finding *finding;
 	int result = findings_add(findings, level, id, NULL, 0, "%s is needed by %s and %s",
 		unresolved->needed, unresolved->by,
-		programs ? "is left to the program" : "nothing provides it");
+		programs ? "is left to the program" : "no layer provides it");
 
 	if (result < 0)
 		return result;

@@ -66,7 +66,7 @@ static void expect(const struct generation *generation, const char *wanted)
 }
 
 #define LOAD                                                                                       \
-	"error cuda-load :0 libnvrm_gpu.so is needed by libcuda.so.1.1 and nothing provides it\n"
+	"error cuda-load :0 libnvrm_gpu.so is needed by libcuda.so.1.1 and no layer provides it\n"
 #define CAREFUL "warning policy /etc/p.conf:4 be careful\n"
 #define BOTH                                                                                       \
 	"info duplicate :0 layers compat and host both have libcuda.so.1: compat gives it, as "    \
@@ -143,7 +143,7 @@ static void test_unresolved(void **state)
 			"left to the program\n" },
 		{ "libnvidia-tls.so.1", "libnvidia-glcore.so.1",
 			"warning missing-library :0 libnvidia-tls.so.1 is needed by "
-			"libnvidia-glcore.so.1 and nothing provides it\n" },
+			"libnvidia-glcore.so.1 and no layer provides it\n" },
 	};
 
 	(void)state;
@@ -205,10 +205,11 @@ static void test_no_libcuda(void **state)
 
 	(void)state;
 	generation->resolution->verdicts[0].code = VERDICT_COMPAT_OFF;
-	expect(generation, CAREFUL
-		"warning no-libcuda :0 no layer has a libcuda that can be served\n"
-		"warning missing-library :0 libnvrm_gpu.so is needed by libcuda.so.1.1 and nothing "
-		"provides it\n");
+	expect(generation,
+		CAREFUL "warning no-libcuda :0 no layer has a libcuda that can be served\n"
+			"warning missing-library :0 libnvrm_gpu.so is needed by libcuda.so.1.1 and "
+			"no layer "
+			"provides it\n");
 }
 
 static void test_diags(void **state)
