@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "mountinfo.h"
 #include "util.h"
 
 /* Takes fd and prefix, also when it fails. */
@@ -112,43 +112,38 @@ char *rootfs_real_path(const struct rootfs *root, const char *path)
 	return string_format("%s%s", root ? root->prefix : "", path);
 }
 
-/* A mountinfo line: "36 35 98:0 /root /point opts [optional…] - type source super". */
-static bool mountinfo_is_ours(const char *line, dev_t *ret_device)
+static int add_device(struct rootfs_avoid *avoid, size_t *capacity, dev_t device)
 {
-	const char *tail = strstr(line, " - ");
-	unsigned device_major, device_minor;
+	if (array_grow(&avoid->devices, capacity, avoid->count, sizeof(*avoid->devices)) < 0)
+		return -ENOMEM;
+	avoid->devices[avoid->count++] = device;
+	return 0;
+}
 
-	if (!tail || sscanf(line, "%*u %*u %u:%u", &device_major, &device_minor) != 2)
-		return false;
-	tail = strchr(tail + 3, ' ');
-	if (!tail || !string_has_prefix(tail + 1, "gldriverfs:"))
-		return false;
-	*ret_device = makedev(device_major, device_minor);
-	return true;
+static int add_fuse(
+	struct rootfs_avoid *avoid, size_t *capacity, const struct mountinfo_entry *entry)
+{
+	if (array_grow(&avoid->fuse, capacity, avoid->n_fuse, sizeof(*avoid->fuse)) < 0)
+		return -ENOMEM;
+	avoid->fuse[avoid->n_fuse++] = (struct rootfs_fuse){ entry->device, entry->owner };
+	return 0;
 }
 
 int rootfs_avoid_ours(struct rootfs_avoid *ret_avoid)
 {
+	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
 	struct rootfs_avoid avoid = { 0 };
-	size_t line_size = 0, capacity = 0;
-	_cleanup_(freep) char *line = NULL;
-	FILE *stream = fopen("/proc/self/mountinfo", "re");
-	int result = 0;
-	dev_t device;
+	size_t capacity = 0, fuse_capacity = 0;
+	int result = mountinfo_read(&info);
 
-	if (!stream)
-		return -errno;
-	while (getline(&line, &line_size, stream) >= 0) {
-		if (!mountinfo_is_ours(line, &device))
-			continue;
-		result = array_grow(&avoid.devices, &capacity, avoid.count, sizeof(*avoid.devices));
-		if (result < 0)
-			break;
-		avoid.devices[avoid.count++] = device;
+	for (size_t i = 0; result == 0 && i < info.count; i++) {
+		const struct mountinfo_entry *entry = &info.entries[i];
+
+		if (mountinfo_instance(entry))
+			result = add_device(&avoid, &capacity, entry->device);
+		else if (string_has_prefix(entry->type, "fuse"))
+			result = add_fuse(&avoid, &fuse_capacity, entry);
 	}
-	if (result == 0 && ferror(stream))
-		result = -EIO;
-	fclose(stream);
 	if (result < 0)
 		rootfs_avoid_clear(&avoid);
 	else
@@ -159,6 +154,7 @@ int rootfs_avoid_ours(struct rootfs_avoid *ret_avoid)
 void rootfs_avoid_clear(struct rootfs_avoid *avoid)
 {
 	free(avoid->devices);
+	free(avoid->fuse);
 	*avoid = (struct rootfs_avoid){ 0 };
 }
 

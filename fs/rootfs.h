@@ -34,14 +34,22 @@ struct rootfs *rootfs_ref(struct rootfs *root);
 struct rootfs *rootfs_unref(struct rootfs *root);
 void rootfs_unrefp(struct rootfs **root);
 
-/* Devices that must not be touched: the mounts of ours (st_dev). */
+/* Another FUSE mount. What a user's server says of owners and modes is worth nothing. */
+struct rootfs_fuse {
+	dev_t device;
+	uid_t owner;
+};
+
+/* Devices that must not be touched, the mounts of ours (st_dev), and those that are not trusted. */
 struct rootfs_avoid {
 	dev_t *devices;
 	size_t count;
+	struct rootfs_fuse *fuse;
+	size_t n_fuse;
 };
 
-/* Fills the list from /proc/self/mountinfo: every mount whose source is "gldriverfs:…", dev_t as
- * stat(2) gives it. Returns 0 or -errno. */
+/* Fills the lists from /proc/self/mountinfo: every mount whose source is "gldriverfs:…", and every
+ * other FUSE mount; dev_t as stat(2) gives it. Returns 0 or -errno. */
 int rootfs_avoid_ours(struct rootfs_avoid *ret_avoid);
 void rootfs_avoid_clear(struct rootfs_avoid *avoid);
 
@@ -56,7 +64,8 @@ struct rootfs_node {
 	/* NULL: every directory on the way (links included) and the file are root's and not
 	 * writable by group or others; a sticky directory passes where the next component is
 	 * root's. Else the real path of the first that is not. A final directory that is writable
-	 * but sticky is judged with the names that are walked in it. */
+	 * but sticky is judged with the names that are walked in it. With `avoid` given, nothing on
+	 * a user's FUSE mount passes. */
 	char *untrusted;
 };
 
