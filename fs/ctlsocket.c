@@ -111,14 +111,34 @@ static int listen_in(
 	return 0;
 }
 
+/* Of several that start at once one finds no socket, the others find its. Returns the lock's
+ * descriptor or -errno. Its file is not for others: whoever can open it can hold it. */
+static int lock_directory(int directory)
+{
+	_cleanup_(closep) int fd = openat(
+		directory, ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fd < 0)
+		return -errno;
+	while (fcntl(fd, F_OFD_SETLKW, &whole) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return steal_fd(&fd);
+}
+
 int ctlsocket_listen(const char *path, struct ctlsocket_identity *ret_identity)
 {
 	_cleanup_(closep) int directory = open_directory(path, true);
+	_cleanup_(closep) int lock = -1;
 	_cleanup_(closep) int fd = -1;
 	int r;
 
 	if (directory < 0)
 		return directory;
+	lock = lock_directory(directory);
+	if (lock < 0)
+		return lock;
 	r = connect_in(directory, path_base(path));
 	if (r >= 0)
 		close(r);
