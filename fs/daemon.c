@@ -224,13 +224,14 @@ enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags)
 	if (failed)
 		return failed;
 	error = listen_for_clients(daemon, diags);
-	if (error < 0)
-		return error == -EADDRINUSE ? DAEMON_SERVED : DAEMON_MOUNT_FAILED;
-	error = mount_and_serve(daemon, allow_other, diags);
+	if (error == 0)
+		error = mount_and_serve(daemon, allow_other, diags);
 	if (error == 0)
 		error = watch_descriptors(daemon);
 	if (error < 0 && diag_count(diags, DIAG_ERROR) == 0)
 		diag_add(diags, DIAG_ERROR, NULL, 0, "cannot serve: %s", strerror(-error));
+	if (error == -EADDRINUSE)
+		return DAEMON_SERVED;
 	return error < 0 ? DAEMON_MOUNT_FAILED : DAEMON_DONE;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fusermount.h"
@@ -147,16 +148,67 @@ static int mount_directly(const struct mountpoint *point, const char *source, bo
 	return steal_fd(&fd);
 }
 
-/* The device of our mount on the mountpoint, 0: none. */
-static dev_t mounted_device(const struct mountpoint *point)
+/* The mount that was just made, by its instance's name: another daemon's may lie on it already. */
+static const struct mountinfo_entry *find_made(
+	const struct mountinfo *info, const struct mountpoint *point, const char *name)
+{
+	for (size_t i = info->count; i > 0; i--) {
+		const struct mountinfo_entry *entry = &info->entries[i - 1];
+		const char *instance = mountinfo_instance(entry);
+
+		if (instance && strcmp(instance, name) == 0 &&
+			strcmp(entry->mountpoint, point->path) == 0)
+			return entry;
+	}
+	return NULL;
+}
+
+/* Our mount, whatever its path is by now; NULL: it is gone. */
+static const struct mountinfo_entry *find_ours(
+	const struct mountinfo *info, const struct mountpoint *point)
+{
+	for (size_t i = 0; i < info->count; i++)
+		if (info->entries[i].id == point->id && info->entries[i].device == point->device &&
+			mountinfo_instance(&info->entries[i]))
+			return &info->entries[i];
+	return NULL;
+}
+
+/* Takes the mount back: the daemon that mounted first stays. Waits a moment for a third that lies
+ * on it to do the same. */
+static void take_back(struct mountpoint *point)
+{
+	const struct timespec moment = { .tv_nsec = 10 * 1000 * 1000 };
+	bool lazy;
+
+	for (unsigned tries = 0; tries < 100 && mount_stop(point, &lazy) == -EBUSY; tries++)
+		nanosleep(&moment, NULL);
+}
+
+/* Notes which mount is ours, and that no daemon was faster. Returns 0, -EADDRINUSE, or -errno. */
+static int claim(struct mountpoint *point, const char *name, struct diag_list *diags)
 {
 	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
-	const struct mountinfo_entry *entry;
+	const struct mountinfo_entry *ours, *entry;
+	int error = mountinfo_read(&info);
 
-	if (mountinfo_read(&info) < 0)
-		return 0;
-	entry = mountinfo_at(&info, point->path);
-	return entry && mountinfo_instance(entry) ? entry->device : 0;
+	if (error < 0)
+		return error;
+	ours = find_made(&info, point, name);
+	if (!ours)
+		return 0; /* unmounted from outside, or its path has changed */
+	point->device = ours->device;
+	point->id = ours->id;
+	for (entry = info.entries; entry != ours; entry++) {
+		if (!mountinfo_instance(entry) || strcmp(entry->mountpoint, point->path) != 0)
+			continue;
+		diag_add(diags, DIAG_ERROR, NULL, 0,
+			"%s is already served by the gldriverfs instance %s", point->path,
+			mountinfo_instance(entry));
+		take_back(point);
+		return -EADDRINUSE;
+	}
+	return 0;
 }
 
 static int mount_by_helper(const struct mountpoint *point, const char *source, bool allow_other,
@@ -177,7 +229,7 @@ int mount_start(
 {
 	_cleanup_(freep) char *source = string_format("gldriverfs:%s", request->name);
 	_cleanup_(diag_clear) struct diag_list refused = { 0 };
-	int fd;
+	int fd, error;
 
 	if (!source)
 		return -ENOMEM;
@@ -201,23 +253,36 @@ int mount_start(
 			fd == -ENOENT || fd == -ENODEV ? " (is the kernel module fuse loaded?)"
 						       : "");
 	}
-	if (fd >= 0)
-		point->device = mounted_device(point);
-	return fd;
+	if (fd < 0)
+		return fd;
+	error = claim(point, request->name, diags);
+	if (error == 0)
+		return fd;
+	close(fd);
+	return error;
 }
 
 int mount_stop(struct mountpoint *point, bool *ret_lazy)
 {
+	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
+	const struct mountinfo_entry *ours;
 	int error;
 
 	*ret_lazy = false;
-	/* Unmounted from outside, or something else lies on it now: not ours to touch. */
-	if (point->device == 0 || mounted_device(point) != point->device)
+	if (point->device == 0)
 		return 0;
-	error = unmount(point->path, false);
+	error = mountinfo_read(&info);
+	if (error < 0)
+		return error;
+	ours = find_ours(&info, point);
+	if (!ours)
+		return 0; /* unmounted from outside */
+	if (mountinfo_at(&info, ours->mountpoint) != ours)
+		return -EBUSY;
+	error = unmount(ours->mountpoint, false);
 	if (error == -EBUSY) {
 		*ret_lazy = true;
-		error = unmount(point->path, true);
+		error = unmount(ours->mountpoint, true);
 	}
 	if (error == 0)
 		point->device = 0;

@@ -42,6 +42,7 @@ static int parse_line(char *line, struct mountinfo *info)
 	struct mountinfo_entry entry = { 0 };
 	unsigned major_number, minor_number;
 
+	entry.id = (unsigned)strtoul(line, NULL, 10);
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		fields[i] = strsep(&rest, " ");
 		if (!rest)

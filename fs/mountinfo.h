@@ -9,6 +9,7 @@
 #include "util.h"
 
 struct mountinfo_entry {
+	unsigned id;  /* of the mount, as long as it lives */
 	dev_t device; /* as st_dev */
 	char *mountpoint;
 	char *type;   /* "fuse.gldriverfs" */

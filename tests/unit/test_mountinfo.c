@@ -23,6 +23,7 @@ static void test_parse(void **state)
 	assert_string_equal(info.entries[1].mountpoint, "/mnt/a b");
 	assert_string_equal(info.entries[1].type, "fuse.gldriverfs");
 	assert_int_equal(info.entries[1].owner, 1000);
+	assert_int_equal(info.entries[1].id, 30);
 	assert_int_equal(info.entries[1].device, makedev(0, 26));
 	assert_string_equal(mountinfo_instance(&info.entries[1]), "run-opengl\\x2ddriver");
 	assert_int_equal(info.entries[2].device, makedev(259, 7));
