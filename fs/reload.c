@@ -174,13 +174,11 @@ struct reload *reload_free(struct reload *reload)
 /* Whether a job that nobody asked for by name waits already. With the lock held. */
 static bool has_anonymous(const struct reload *reload)
 {
-	const struct job *job;
+	const struct job *job = STAILQ_FIRST(&reload->waiting);
 
-	STAILQ_FOREACH (job, &reload->waiting, link) {
-		if (job->result.client == 0)
-			return true;
-	}
-	return false;
+	while (job && job->result.client != 0)
+		job = STAILQ_NEXT(job, link);
+	return job;
 }
 
 int reload_request(struct reload *reload, uint64_t client, const char *mode)
