@@ -130,12 +130,26 @@ static void execute_again(char **argv, int argc, const struct daemon *daemon)
 		return;
 	}
 	self[length] = '\0';
-	memcpy(arguments, argv, (size_t)argc * sizeof(char *));
-	arguments[argc] = (char[]){ "--name" };
-	arguments[argc + 1] = (char *)daemon_name(daemon);
+	/* The name in front: a "--" may stand behind it. */
+	arguments[0] = argv[0];
+	arguments[1] = (char[]){ "--name" };
+	arguments[2] = (char *)daemon_name(daemon);
+	memcpy(arguments + 3, argv + 1, (size_t)(argc - 1) * sizeof(char *));
 	arguments[argc + 2] = (char *)daemon_mountpoint(daemon);
 	execv(self, arguments);
 	free(arguments);
+}
+
+/* A standard stream that the caller closed would be the next file that is opened. */
+static void open_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* A caller's pipe that the background process kept would never end for its reader. */
@@ -222,6 +236,7 @@ int main(int argc, char **argv)
 	enum daemon_exit status;
 	int parent = -1, done;
 
+	open_standard_streams();
 	log_open();
 	done = parse(argc, argv, &options, &foreground);
 	if (done >= 0)

@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Odd ways to start: standard streams that are closed, "--" without a mountpoint, a program file that is gone.
+. "$(dirname "$0")/../lib/fixture.sh"
+need_root
+need_fuse
+
+make_driver "$HOST" 535.1 host
+host_policy "[gldriverfs]" "mountpoint = $MNT"
+works() {
+  expect_exit 0 ctl reload
+  cmp "$MNT/lib/libcuda.so.1" "$HOST/libcuda.so.535.1"
+  expect_same "$(tr '\0' '\n' <"/proc/$(daemon_pid)/cmdline" | tail -n 1)" "$MNT"
+  stop_daemon
+}
+
+timeout 60 "$GLDRIVERFS" --config "$POLICY" "$MNT" <&- >&- 2>&-
+works
+timeout 60 "$GLDRIVERFS" --config "$POLICY" --
+works
+timeout 60 "$GLDRIVERFS" --config "$POLICY" -- "$MNT"
+works
+cp "$GLDRIVERFS" "$T/gone"
+timeout 60 "$T/gone" --config "$POLICY"
+rm "$T/gone"
+works
