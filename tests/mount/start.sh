@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Odd ways to start: standard streams that are closed, "--" without a mountpoint, a program file that is gone.
+# Odd ways to start: standard streams that are closed, "--" without a mountpoint, a program file that is gone. And a file
+# whose name would be a line of the log.
 . "$(dirname "$0")/../lib/fixture.sh"
 need_root
 need_fuse
@@ -24,3 +25,10 @@ cp "$GLDRIVERFS" "$T/gone"
 timeout 60 "$T/gone" --config "$POLICY"
 rm "$T/gone"
 works
+
+mkfifo "$HOST/libnvidia-x"$'\n<0>forged\e[31m.so.1'
+host_policy "include = *"
+start_logged
+grep -q '?<0>forged?.* is not served' "$LOG" || fail "no word about the FIFO"
+! grep -q '^<0>forged' "$LOG" || fail "a file's name makes a line of the log"
+stop_daemon
