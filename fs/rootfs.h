@@ -63,9 +63,9 @@ struct rootfs_node {
 	struct stat stat;
 	/* NULL: every directory on the way (links included) and the file are root's and not
 	 * writable by group or others; a sticky directory passes where the next component is
-	 * root's. Else the real path of the first that is not. A final directory that is writable
-	 * but sticky is judged with the names that are walked in it. With `avoid` given, nothing on
-	 * a user's FUSE mount passes. */
+	 * root's and no hard link of a file. Else the real path of the first that is not. A final
+	 * directory that is writable but sticky is judged with the names that are walked in it.
+	 * With `avoid` given, nothing on a user's FUSE mount passes. */
 	char *untrusted;
 };
 

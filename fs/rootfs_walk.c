@@ -126,10 +126,13 @@ static int judge(struct walk *walk, bool crossed)
 	return distrust(walk, walk->at.path);
 }
 
-/* In a sticky directory only its owner can replace a name: a link's owner counts too. */
+/* In a sticky directory only its owner can replace a name: a link's owner counts too. Anybody can
+ * have made a hard link to root's file there. */
 static int judge_name(struct walk *walk, const struct stat *name)
 {
-	if (!writable_by_others(&walk->at.stat) || name->st_uid == 0)
+	bool linked = !S_ISDIR(name->st_mode) && name->st_nlink > 1;
+
+	if (!writable_by_others(&walk->at.stat) || (name->st_uid == 0 && !linked))
 		return 0;
 	return distrust(walk, walk->at.path);
 }
