@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -13,27 +12,6 @@
 #include <unistd.h>
 
 #include "log.h"
-
-#define SCAN_TIMEOUT_MS 5000
-
-/* Root of the first user namespace: everybody may use the mount (DESIGN 1). */
-static bool is_system(void)
-{
-	_cleanup_(freep) char *line = NULL;
-	unsigned inside = 1, outside = 1, count = 0;
-	size_t size = 0;
-	FILE *stream;
-
-	if (geteuid() != 0)
-		return false;
-	stream = fopen("/proc/self/uid_map", "re");
-	if (!stream)
-		return true;
-	if (getline(&line, &size, stream) > 0)
-		(void)sscanf(line, "%u %u %u", &inside, &outside, &count);
-	fclose(stream);
-	return inside == 0 && outside == 0 && count == UINT32_MAX;
-}
 
 static void on_changed(void *context)
 {
@@ -107,7 +85,7 @@ static enum daemon_exit load_first(
 	daemon->pipeline.scan = (struct scan_request){
 		.root = daemon->root,
 		.under = daemon->under,
-		.check_trust = is_system(),
+		.check_trust = scan_is_system(),
 		.timeout_ms = SCAN_TIMEOUT_MS,
 		.cache = daemon->cache,
 		.offer = fdpool_offer,
@@ -178,12 +156,13 @@ static int listen_for_clients(struct daemon *daemon, struct diag_list *diags)
 }
 
 /* Signals wait for the main loop, in every thread: before the first one starts. SIGPIPE would be a
- * client's going away. */
+ * client's going away. Where the caller ignores SIGCHLD nobody could wait for fusermount3. */
 static int block_signals(struct daemon *daemon)
 {
 	sigset_t signals;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGINT);
@@ -224,13 +203,14 @@ enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags)
 	if (failed)
 		return failed;
 	error = listen_for_clients(daemon, diags);
-	if (error == 0)
-		error = mount_and_serve(daemon, allow_other, diags);
+	if (error < 0)
+		return error == -EADDRINUSE ? DAEMON_SERVED : DAEMON_MOUNT_FAILED;
+	error = mount_and_serve(daemon, allow_other, diags);
 	if (error == 0)
 		error = watch_descriptors(daemon);
 	if (error < 0 && diag_count(diags, DIAG_ERROR) == 0)
 		diag_add(diags, DIAG_ERROR, NULL, 0, "cannot serve: %s", strerror(-error));
-	if (error == -EADDRINUSE)
+	if (error == -EBUSY)
 		return DAEMON_SERVED;
 	return error < 0 ? DAEMON_MOUNT_FAILED : DAEMON_DONE;
 }

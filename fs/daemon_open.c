@@ -2,6 +2,7 @@
 #include "daemon_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -99,7 +100,7 @@ static enum daemon_exit open_mountpoint(
 	error = mountpoint_open(path, make, &daemon->point, diags);
 	if (error < 0)
 		return error == -EBUSY ? DAEMON_SERVED : DAEMON_MOUNT_FAILED;
-	fd = dup(daemon->point.fd);
+	fd = fcntl(daemon->point.fd, F_DUPFD_CLOEXEC, 3);
 	error = fd < 0 ? -errno
 		       : rootfs_from_fd(fd, daemon->point.path, daemon->root, &daemon->under);
 	if (error < 0) {

@@ -237,9 +237,10 @@ int fdpool_acquire(struct fdpool *pool, struct source *source)
 
 void fdpool_release(struct fdpool *pool, struct source *source, int fd)
 {
-	struct pin *pin = source->pin;
+	struct pin *pin;
 
 	pthread_mutex_lock(&pool->lock);
+	pin = source->pin;
 	if (pin && pin->fd == fd) {
 		pin_take_out(pin);
 		pin->users--;

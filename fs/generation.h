@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* generation: everything that one successful load made, immutable, shared by reference: policy,
- * layers, facts, decision, resolution, view, findings. Built by `pipeline`, published by `publish`.
+ * layers, facts, decision, resolution, view, findings. Built by `pipeline`, published by `tree`.
  */
 #pragma once
 

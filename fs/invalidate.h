@@ -4,11 +4,11 @@
 
 #include "session.h"
 
-/* Each is called from the notifier thread only and returns how many notifications the kernel took.
- */
+/* Each is called from the notifier thread only. A notification that fails has nobody to be told to:
+ * the kernel does not know the name, or the mount is gone. */
 
 /* Between tree_prepare and tree_commit: the names that the next view adds. */
-size_t invalidate_added(struct session *session, const struct tree_change *change);
+void invalidate_added(struct session *session, const struct tree_change *change);
 /* After tree_commit: the changed and removed names, then the listing of each changed directory
  * (FUSE.md 1), then attributes. When it returns every program sees the new generation. */
-size_t invalidate(struct session *session, const struct tree_change *change);
+void invalidate(struct session *session, const struct tree_change *change);

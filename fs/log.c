@@ -4,20 +4,27 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <syslog.h>
+#include <unistd.h>
 
-static enum log_target target = LOG_TO_STDERR;
+static enum { TO_STDERR, TO_JOURNAL, TO_SYSLOG } target = TO_STDERR;
 
 void log_open(void)
 {
-	if (getenv("JOURNAL_STREAM"))
-		target = LOG_TO_JOURNAL;
+	const char *stream = getenv("JOURNAL_STREAM"); /* systemd.exec(5): "DEVICE:INODE" */
+	unsigned long long device, inode;
+	struct stat st;
+
+	if (stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
+		fstat(STDERR_FILENO, &st) == 0 && st.st_dev == device && st.st_ino == inode)
+		target = TO_JOURNAL;
 }
 
 void log_to_syslog(void)
 {
 	openlog("gldriverfs", LOG_PID, LOG_DAEMON);
-	target = LOG_TO_SYSLOG;
+	target = TO_SYSLOG;
 }
 
 /* Names of files are in messages: a line break in one must not begin a message of its own. */
@@ -42,9 +49,9 @@ void log_message(int priority, const char *format, ...)
 		return;
 	}
 	make_one_line(text);
-	if (target == LOG_TO_SYSLOG)
+	if (target == TO_SYSLOG)
 		syslog(priority, "%s", text);
-	else if (target == LOG_TO_JOURNAL)
+	else if (target == TO_JOURNAL)
 		fprintf(stderr, "<%d>%s\n", priority, text);
 	else
 		fprintf(stderr, "gldriverfs: %s\n", text);

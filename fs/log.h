@@ -5,8 +5,6 @@
 
 #include "diag.h"
 
-enum log_target { LOG_TO_STDERR, LOG_TO_JOURNAL, LOG_TO_SYSLOG };
-
 /* Picks the journal's form where standard error is the journal's stream ($JOURNAL_STREAM). */
 void log_open(void);
 /* Standard error goes away: use syslog from now on. */

@@ -117,11 +117,23 @@ static char *absolute_path(const char *path)
 	return string_format("%s/%s", strcmp(parent, "/") == 0 ? "" : parent, name);
 }
 
-/* ps shows the mountpoint as the last argument (DESIGN 6): starts this program again with it.
- * Returns only on failure. */
-static void execute_again(char **argv, int argc, const struct daemon *daemon)
+/* The same file from any working directory: the background process leaves this one. Links are not
+ * followed, they are at each load. NULL with errno. */
+static char *absolute_file(const char *path)
 {
-	char **arguments = calloc((size_t)argc + 4, sizeof(char *));
+	_cleanup_(freep) char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
+
+	if (path[0] == '/')
+		return strdup(path);
+	return here ? string_format("%s/%s", here, path) : NULL;
+}
+
+/* ps shows the mountpoint as the last argument (DESIGN 6): starts this program again with it behind
+ * the n_options first arguments. Returns only on failure. */
+static void execute_again(char **argv, int n_options, const struct daemon *daemon)
+{
+	size_t n = (size_t)n_options;
+	char **arguments = calloc(n + 4, sizeof(char *));
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
@@ -130,12 +142,12 @@ static void execute_again(char **argv, int argc, const struct daemon *daemon)
 		return;
 	}
 	self[length] = '\0';
-	/* The name in front: a "--" may stand behind it. */
+	/* The name goes first: an option may be "--". */
 	arguments[0] = argv[0];
 	arguments[1] = (char[]){ "--name" };
 	arguments[2] = (char *)daemon_name(daemon);
-	memcpy(arguments + 3, argv + 1, (size_t)(argc - 1) * sizeof(char *));
-	arguments[argc + 2] = (char *)daemon_mountpoint(daemon);
+	memcpy(arguments + 3, argv + 1, (n - 1) * sizeof(char *));
+	arguments[n + 2] = (char *)daemon_mountpoint(daemon);
 	execv(self, arguments);
 	free(arguments);
 }
@@ -168,12 +180,27 @@ static void close_inherited(void)
 		closedir(directory);
 }
 
+/* A daemon that came too late may still be taking off its own mount above ours: a moment's
+ * patience. */
+static bool mount_answers(const char *mountpoint)
+{
+	struct statfs fs;
+
+	for (unsigned tries = 0; tries < 50; tries++) {
+		if (statfs(mountpoint, &fs) == 0 || errno == EACCES)
+			return true;
+		if (errno != ENOTCONN && errno != ECONNABORTED)
+			return false;
+		usleep(10 * 1000);
+	}
+	return false;
+}
+
 /* Forks; the parent waits until the child's mount answers and exits with what the child sends.
  * Returns the descriptor for that in the child, or -1. */
 static int go_to_background(const char *mountpoint)
 {
 	unsigned char status = DAEMON_MOUNT_FAILED;
-	struct statfs fs;
 	int pipes[2];
 	pid_t child;
 
@@ -190,7 +217,7 @@ static int go_to_background(const char *mountpoint)
 	close(pipes[1]);
 	while (read(pipes[0], &status, 1) < 0 && errno == EINTR)
 		;
-	if (status == DAEMON_DONE && statfs(mountpoint, &fs) < 0 && errno != EACCES) {
+	if (status == DAEMON_DONE && !mount_answers(mountpoint)) {
 		fprintf(stderr, "gldriverfs: %s does not answer: %s\n", mountpoint,
 			strerror(errno));
 		status = DAEMON_MOUNT_FAILED;
@@ -220,18 +247,21 @@ static void tell_parent(int pipe, enum daemon_exit status)
 	close(pipe);
 }
 
-static void print_and_clear(struct diag_list *diags)
+static void print_and_clear(struct diag_list *diags, enum daemon_exit status)
 {
 	log_diags(diags);
+	if (status != DAEMON_DONE && diag_count(diags, DIAG_ERROR) == 0)
+		log_message(LOG_ERR, "cannot start: memory or descriptors are short");
 	diag_clear(diags);
 }
 
 int main(int argc, char **argv)
 {
 	_cleanup_(diag_clear) struct diag_list diags = { 0 };
-	_cleanup_(freep) char *mountpoint = NULL;
+	_cleanup_(freep) char *mountpoint = NULL, *config = NULL;
 	struct daemon_options options;
 	struct daemon *daemon = NULL;
+	const char *last = argc > 0 ? argv[argc - 1] : ""; /* getopt moves the operands */
 	bool foreground;
 	enum daemon_exit status;
 	int parent = -1, done;
@@ -250,14 +280,22 @@ int main(int argc, char **argv)
 		}
 		options.mountpoint = mountpoint;
 	}
+	if (options.config) {
+		config = absolute_file(options.config);
+		if (!config) {
+			log_message(LOG_ERR, "--config %s: %s", options.config, strerror(errno));
+			return DAEMON_POLICY;
+		}
+		options.config = config;
+	}
 	if (!foreground)
 		close_inherited();
 	status = daemon_new(&options, &daemon, &diags);
-	print_and_clear(&diags);
+	print_and_clear(&diags, status);
 	if (status)
 		return status;
-	if (!options.mountpoint)
-		execute_again(argv, argc, daemon);
+	if (!mountpoint || strcmp(last, mountpoint) != 0)
+		execute_again(argv, optind, daemon);
 	if (!foreground) {
 		parent = go_to_background(daemon_mountpoint(daemon));
 		if (parent < 0) {
@@ -267,7 +305,7 @@ int main(int argc, char **argv)
 		}
 	}
 	status = daemon_start(daemon, &diags);
-	print_and_clear(&diags);
+	print_and_clear(&diags, status);
 	if (parent >= 0)
 		tell_parent(parent, status);
 	else if (status == DAEMON_DONE)

@@ -10,7 +10,6 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fusermount.h"
@@ -58,6 +57,13 @@ static int unmount(const char *path, bool lazy)
 	return fusermount_unmount(path, lazy);
 }
 
+static int say_served(const char *path, const char *instance, struct diag_list *diags)
+{
+	diag_add(diags, DIAG_ERROR, NULL, 0, "%s is already served by the gldriverfs instance %s",
+		path, instance);
+	return -EBUSY;
+}
+
 /* A mount of ours on the path: live is refused, dead (its daemon was killed) is detached, so that
  * the directory under it shows again. Returns 0, 1: one was detached, -EBUSY, or -errno. */
 static int clear_dead_mount(const char *path, struct diag_list *diags)
@@ -73,12 +79,8 @@ static int clear_dead_mount(const char *path, struct diag_list *diags)
 	if (!entry || !mountinfo_instance(entry))
 		return 0;
 	/* Of all requests this one is never answered from a cache. */
-	if (statfs(path, &fs) == 0 || errno != ENOTCONN) {
-		diag_add(diags, DIAG_ERROR, NULL, 0,
-			"%s is already served by the gldriverfs instance %s", path,
-			mountinfo_instance(entry));
-		return -EBUSY;
-	}
+	if (statfs(path, &fs) == 0 || errno != ENOTCONN)
+		return say_served(path, mountinfo_instance(entry), diags);
 	error = unmount(path, true);
 	if (error < 0) {
 		diag_add(diags, DIAG_ERROR, NULL, 0,
@@ -148,21 +150,6 @@ static int mount_directly(const struct mountpoint *point, const char *source, bo
 	return steal_fd(&fd);
 }
 
-/* The mount that was just made, by its instance's name: another daemon's may lie on it already. */
-static const struct mountinfo_entry *find_made(
-	const struct mountinfo *info, const struct mountpoint *point, const char *name)
-{
-	for (size_t i = info->count; i > 0; i--) {
-		const struct mountinfo_entry *entry = &info->entries[i - 1];
-		const char *instance = mountinfo_instance(entry);
-
-		if (instance && strcmp(instance, name) == 0 &&
-			strcmp(entry->mountpoint, point->path) == 0)
-			return entry;
-	}
-	return NULL;
-}
-
 /* Our mount, whatever its path is by now; NULL: it is gone. */
 static const struct mountinfo_entry *find_ours(
 	const struct mountinfo *info, const struct mountpoint *point)
@@ -172,43 +159,6 @@ static const struct mountinfo_entry *find_ours(
 			mountinfo_instance(&info->entries[i]))
 			return &info->entries[i];
 	return NULL;
-}
-
-/* Takes the mount back: the daemon that mounted first stays. Waits a moment for a third that lies
- * on it to do the same. */
-static void take_back(struct mountpoint *point)
-{
-	const struct timespec moment = { .tv_nsec = 10 * 1000 * 1000 };
-	bool lazy;
-
-	for (unsigned tries = 0; tries < 100 && mount_stop(point, &lazy) == -EBUSY; tries++)
-		nanosleep(&moment, NULL);
-}
-
-/* Notes which mount is ours, and that no daemon was faster. Returns 0, -EADDRINUSE, or -errno. */
-static int claim(struct mountpoint *point, const char *name, struct diag_list *diags)
-{
-	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
-	const struct mountinfo_entry *ours, *entry;
-	int error = mountinfo_read(&info);
-
-	if (error < 0)
-		return error;
-	ours = find_made(&info, point, name);
-	if (!ours)
-		return 0; /* unmounted from outside, or its path has changed */
-	point->device = ours->device;
-	point->id = ours->id;
-	for (entry = info.entries; entry != ours; entry++) {
-		if (!mountinfo_instance(entry) || strcmp(entry->mountpoint, point->path) != 0)
-			continue;
-		diag_add(diags, DIAG_ERROR, NULL, 0,
-			"%s is already served by the gldriverfs instance %s", point->path,
-			mountinfo_instance(entry));
-		take_back(point);
-		return -EADDRINUSE;
-	}
-	return 0;
 }
 
 static int mount_by_helper(const struct mountpoint *point, const char *source, bool allow_other,
@@ -224,42 +174,84 @@ static int mount_by_helper(const struct mountpoint *point, const char *source, b
 	return options ? fusermount_mount(point->path, options, diags) : -ENOMEM;
 }
 
-int mount_start(
-	struct mountpoint *point, const struct mount_request *request, struct diag_list *diags)
+static int mount_somehow(const struct mountpoint *point, const char *source, bool allow_other,
+	struct diag_list *diags)
 {
-	_cleanup_(freep) char *source = string_format("gldriverfs:%s", request->name);
 	_cleanup_(diag_clear) struct diag_list refused = { 0 };
-	int fd, error;
+	int fd = mount_directly(point, source, allow_other);
 
-	if (!source)
-		return -ENOMEM;
-	fd = mount_directly(point, source, request->allow_other);
-	if (fd == -EPERM || (fd == -EACCES && geteuid() != 0)) {
-		fd = mount_by_helper(point, source, request->allow_other, &refused);
-		if (fd < 0 && fd != -ENOMEM && request->allow_other) {
-			/* fusermount3 permits it only where /etc/fuse.conf has user_allow_other. */
-			diag_clear(&refused);
-			fd = mount_by_helper(point, source, false, &refused);
-			if (fd >= 0)
-				diag_add(diags, DIAG_WARNING, NULL, 0,
-					"%s is mounted for its owner only: allow-other = yes needs "
-					"user_allow_other in /etc/fuse.conf",
-					point->path);
-		}
-		diag_append(diags, &refused);
-	} else if (fd < 0) {
+	if (fd >= 0)
+		return fd;
+	if (fd != -EPERM && (fd != -EACCES || geteuid() == 0)) {
 		diag_add(diags, DIAG_ERROR, NULL, 0, "cannot mount on %s: %s%s", point->path,
 			strerror(-fd),
 			fd == -ENOENT || fd == -ENODEV ? " (is the kernel module fuse loaded?)"
 						       : "");
+		return fd;
 	}
+	fd = mount_by_helper(point, source, allow_other, &refused);
+	if (fd < 0 && fd != -ENOMEM && allow_other) {
+		/* fusermount3 permits it only where /etc/fuse.conf has user_allow_other. */
+		diag_clear(&refused);
+		fd = mount_by_helper(point, source, false, &refused);
+		if (fd >= 0)
+			diag_add(diags, DIAG_WARNING, NULL, 0,
+				"%s is mounted for its owner only: allow-other = yes needs "
+				"user_allow_other in /etc/fuse.conf",
+				point->path);
+	}
+	diag_append(diags, &refused);
+	return fd;
+}
+
+/* Of daemons that start at once the one whose mount is the lowest has the mountpoint. Notes which
+ * mount is ours (source NULL: before the mount, none). Returns 0, -EBUSY: another's is there, or
+ * -errno. */
+static int claim(struct mountpoint *point, const char *source, struct diag_list *diags)
+{
+	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
+	int error = mountinfo_read(&info);
+
+	if (error < 0)
+		return error;
+	for (size_t i = 0; i < info.count; i++) {
+		const struct mountinfo_entry *entry = &info.entries[i];
+		const char *instance = mountinfo_instance(entry);
+
+		if (!instance || strcmp(entry->mountpoint, point->path) != 0)
+			continue;
+		if (!source || strcmp(entry->source, source) != 0)
+			return say_served(point->path, instance, diags);
+		point->device = entry->device;
+		point->id = entry->id;
+		return 0;
+	}
+	return 0;
+}
+
+int mount_start(
+	struct mountpoint *point, const struct mount_request *request, struct diag_list *diags)
+{
+	_cleanup_(freep) char *source = string_format("gldriverfs:%s", request->name);
+	_cleanup_(closep) int fd = -1;
+	int error;
+
+	if (!source)
+		return -ENOMEM;
+	error = claim(point, NULL, diags);
+	if (error < 0)
+		return error;
+	fd = mount_somehow(point, source, request->allow_other, diags);
 	if (fd < 0)
 		return fd;
-	error = claim(point, request->name, diags);
-	if (error == 0)
-		return fd;
-	close(fd);
-	return error;
+	error = claim(point, source, diags);
+	if (error == 0 && point->device == 0)
+		error = -ENOENT; /* the directory was moved meanwhile */
+	if (error < 0) {
+		unmount(point->path, true);
+		return error;
+	}
+	return steal_fd(&fd);
 }
 
 int mount_stop(struct mountpoint *point, bool *ret_lazy)

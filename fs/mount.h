@@ -29,8 +29,8 @@ struct mount_request {
 };
 
 /* Mounts read-only, nosuid, nodev, default_permissions: by mount(2) with the right to do so, else
- * by fusermount3. Returns the /dev/fuse descriptor, -EADDRINUSE: another daemon was faster, or
- * -errno, with an error in diags. */
+ * by fusermount3. Returns the /dev/fuse descriptor; -EBUSY: another daemon was faster; or -errno,
+ * with an error in diags except for -ENOMEM and reading mountinfo. */
 int mount_start(
 	struct mountpoint *point, const struct mount_request *request, struct diag_list *diags);
 /* Unmounts, wherever the mount's path leads by now; lazily when programs still use it (*ret_lazy).

@@ -54,19 +54,18 @@ static int parse_line(char *line, struct mountinfo *info)
 	tail += tail[0] == '-' ? 2 : 3;
 	type = strsep(&tail, " ");
 	source = strsep(&tail, " ");
-	if (!type || !source)
+	if (!source)
 		return -EINVAL;
 	unescape(fields[4]);
 	unescape(source);
 	entry.device = makedev(major_number, minor_number);
+	entry.is_fuse = string_has_prefix(type, "fuse");
 	entry.owner = owner_of(tail);
 	entry.mountpoint = strdup(fields[4]);
-	entry.type = strdup(type);
 	entry.source = strdup(source);
-	if (!entry.mountpoint || !entry.type || !entry.source ||
+	if (!entry.mountpoint || !entry.source ||
 		array_grow(&info->entries, &info->capacity, info->count, sizeof(entry)) < 0) {
 		free(entry.mountpoint);
-		free(entry.type);
 		free(entry.source);
 		return -ENOMEM;
 	}
@@ -124,7 +123,6 @@ void mountinfo_clear(struct mountinfo *info)
 {
 	for (size_t i = 0; i < info->count; i++) {
 		free(info->entries[i].mountpoint);
-		free(info->entries[i].type);
 		free(info->entries[i].source);
 	}
 	free(info->entries);

@@ -16,8 +16,8 @@
 struct names_input {
 	bool user;        /* not root's */
 	const char *name; /* --name, NULL */
-	const char
-		*mountpoint; /* absolute: the argument or the --config file's key; NULL: neither */
+	/* Absolute: the argument or the --config file's key; NULL: neither. */
+	const char *mountpoint;
 	const char *runtime_dir; /* $XDG_RUNTIME_DIR, NULL; needed where user is true */
 	const char *config_home; /* $XDG_CONFIG_HOME, NULL */
 	const char *home;        /* $HOME, NULL */
@@ -31,8 +31,9 @@ struct names {
 	char *socket;             /* directory/NAME.sock */
 	char *override;           /* directory/NAME.override.conf */
 	char *config_home;        /* users: absolute; NULL: root, or not known */
-	char *persist; /* where --persist writes: …/NAME.conf.d/99-gldriverctl.conf; NULL as
-			  config_home for users */
+	/* Where --persist writes: …/NAME.conf.d/99-gldriverctl.conf; NULL as config_home for
+	 * users. */
+	char *persist;
 };
 
 /* Returns 0, -EINVAL: name or mountpoint is none, -ENAMETOOLONG, -ENOKEY: a user without

@@ -75,8 +75,6 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	conn->want |= conn->capable & FUSE_CAP_NO_OPEN_SUPPORT;
 	/* libfuse derives the pages of one READ from this too. */
 	conn->max_write = READ_BUFFER;
-	if (ops->initialized)
-		ops->initialized(ops->context);
 }
 
 static struct fuse_entry_param entry_param(const struct ops *ops, const struct stat *st)

@@ -34,8 +34,6 @@ struct ops {
 	bool no_cache; /* each operation reaches the daemon: timeouts 0, opens answered */
 	/* A served file was changed in place: a reload should start. May be NULL. */
 	void (*changed)(void *context);
-	/* INIT was answered: the mount works from now on. May be NULL. */
-	void (*initialized)(void *context);
 	void *context;
 	atomic_ullong counts[OPS_COUNT];
 };

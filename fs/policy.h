@@ -81,6 +81,10 @@ int policy_build(
 struct policy *policy_free(struct policy *policy);
 void policy_freep(struct policy **policy);
 
+/* A layer that outlives its policy (policy_layer_clear). Returns 0 or -ENOMEM. */
+int policy_layer_copy(const struct policy_layer *from, struct policy_layer *ret_layer);
+void policy_layer_clear(struct policy_layer *layer);
+
 /* The field's words for the enumerations, as written in a policy: "auto", "x86_64", "compat" … */
 const char *policy_present_name(enum policy_present present);
 const char *policy_machine_name(enum policy_machine machine);

@@ -11,55 +11,6 @@ static const int default_orders[] = {
 	[ROLE_COMPAT] = 10, [ROLE_TEGRA] = 20, [ROLE_HOST] = 30, [ROLE_EXTRA] = 40
 };
 
-static void value_clear(struct policy_value *value)
-{
-	free(value->text);
-	free(value->file);
-	*value = (struct policy_value){ 0 };
-}
-
-static void list_clear(struct policy_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		value_clear(&list->items[i]);
-	free(list->items);
-	*list = (struct policy_list){ 0 };
-}
-
-static void layer_clear(struct policy_layer *layer)
-{
-	free(layer->name);
-	free(layer->file);
-	list_clear(&layer->dirs);
-	list_clear(&layer->trees);
-	list_clear(&layer->includes);
-	list_clear(&layer->excludes);
-	value_clear(&layer->root);
-	value_clear(&layer->cuda);
-	*layer = (struct policy_layer){ 0 };
-}
-
-struct policy *policy_free(struct policy *policy)
-{
-	if (!policy)
-		return NULL;
-	for (size_t i = 0; i < policy->n_layers; i++)
-		layer_clear(&policy->layers[i]);
-	free(policy->layers);
-	free(policy->mountpoint);
-	free(policy->runpath);
-	free(policy->profile);
-	value_clear(&policy->compat_mode_from);
-	string_list_clear(&policy->profiles);
-	free(policy);
-	return NULL;
-}
-
-void policy_freep(struct policy **policy)
-{
-	*policy = policy_free(*policy);
-}
-
 int policy_merge_init(struct policy_merge *merge, struct policy_errors *errors)
 {
 	_cleanup_(policy_freep) struct policy *policy = calloc(1, sizeof(*policy));
@@ -78,7 +29,7 @@ int policy_merge_init(struct policy_merge *merge, struct policy_errors *errors)
 void policy_merge_clear(struct policy_merge *merge)
 {
 	for (size_t i = 0; i < merge->n_layers; i++) {
-		layer_clear(&merge->layers[i]->layer);
+		policy_layer_clear(&merge->layers[i]->layer);
 		free(merge->layers[i]);
 	}
 	free(merge->layers);
@@ -151,31 +102,6 @@ static int enter_layer(struct policy_layer *layer, const struct policy_setting *
 	return setting->file && !layer->file ? -ENOMEM : 0;
 }
 
-static int value_set(struct policy_value *value, const char *text, const char *file, unsigned line)
-{
-	struct policy_value new = { .text = strdup(text), .line = file ? line : 0 };
-
-	new.file = file ? strdup(file) : NULL;
-	if (!new.text || (file && !new.file)) {
-		value_clear(&new);
-		return -ENOMEM;
-	}
-	value_clear(value);
-	*value = new;
-	return 0;
-}
-
-static int list_add(struct policy_list *list, const char *text, const char *file, unsigned line)
-{
-	struct policy_value value = { 0 };
-
-	if (array_grow(&list->items, &list->capacity, list->count, sizeof(value)) < 0 ||
-		value_set(&value, text, file, line) < 0)
-		return -ENOMEM;
-	list->items[list->count++] = value;
-	return 0;
-}
-
 static int store(const struct policy_setting *setting, struct policy_parsed *parsed, void *target,
 	bool new_stage)
 {
@@ -195,11 +121,11 @@ static int store(const struct policy_setting *setting, struct policy_parsed *par
 		*(char **)target = steal_pointer(parsed->text);
 		return 0;
 	case STORE_VALUE:
-		return value_set(target, parsed->text, setting->file, setting->line);
+		return policy_value_set(target, parsed->text, setting->file, setting->line);
 	case STORE_LIST:
 		if (new_stage)
-			list_clear(target);
-		return list_add(target, parsed->text, setting->file, setting->line);
+			policy_list_clear(target);
+		return policy_list_add(target, parsed->text, setting->file, setting->line);
 	}
 	return 0;
 }
@@ -366,8 +292,8 @@ int policy_merge_finish(struct policy_merge *merge, struct policy **ret_policy)
 	}
 	warn_of_later(merge);
 	if (mode->stage) {
-		r = value_set(&policy->compat_mode_from, compat_mode_name(policy->compat_mode),
-			mode->file, mode->line);
+		r = policy_value_set(&policy->compat_mode_from,
+			compat_mode_name(policy->compat_mode), mode->file, mode->line);
 		if (r < 0)
 			return r;
 	}

@@ -28,6 +28,13 @@ struct policy_merge {
 	struct policy_errors *errors;
 };
 
+/* A value or list item with its origin; line 0 where file is NULL. Strings are copied. Return 0 or
+ * -ENOMEM with nothing changed. */
+int policy_value_set(struct policy_value *value, const char *text, const char *file, unsigned line);
+int policy_list_add(struct policy_list *list, const char *text, const char *file, unsigned line);
+void policy_value_clear(struct policy_value *value);
+void policy_list_clear(struct policy_list *list);
+
 /* Starts with the defaults. Returns 0 or -ENOMEM. */
 int policy_merge_init(struct policy_merge *merge, struct policy_errors *errors);
 void policy_merge_clear(struct policy_merge *merge);

@@ -46,7 +46,7 @@ void policy_error(
 	diag_add(errors->diags, DIAG_ERROR, file, line, "%s", text ? text : "out of memory");
 }
 
-void policy_settings_clear(struct policy_settings *settings)
+static void settings_clear(struct policy_settings *settings)
 {
 	for (size_t i = 0; i < settings->count; i++)
 		free(settings->items[i].layer);
@@ -57,12 +57,12 @@ void policy_settings_clear(struct policy_settings *settings)
 void policy_text_clear(struct policy_text *text)
 {
 	for (size_t i = 0; i < text->n_profiles; i++) {
-		policy_settings_clear(&text->profiles[i].settings);
+		settings_clear(&text->profiles[i].settings);
 		free(text->profiles[i].name);
 	}
 	free(text->profiles);
-	policy_settings_clear(&text->base);
-	policy_settings_clear(&text->override);
+	settings_clear(&text->base);
+	settings_clear(&text->override);
 	*text = (struct policy_text){ 0 };
 }
 

@@ -29,7 +29,6 @@ struct policy_settings {
 	size_t count;
 	size_t capacity;
 };
-void policy_settings_clear(struct policy_settings *settings);
 
 struct policy_profile {
 	char *name;

@@ -51,7 +51,8 @@ int resolve_say(struct resolve_item *item, enum verdict_code code, const char *s
 	return served && !verdict->served ? -ENOMEM : 0;
 }
 
-const char *resolve_kernel(const struct resolve_job *job)
+/* The kernel driver's version, or NULL. */
+static const char *kernel_version(const struct resolve_job *job)
 {
 	return job->decision->facts.items[FACT_KERNEL_DRIVER].value;
 }
@@ -173,7 +174,7 @@ static int pick_versions(struct resolve_job *job)
 		uint32_t set = compat && layer == job->decision->layer ? job->decision->set
 								       : PICK_ALL_SETS;
 
-		job->picks[i] = pick_version(layer, set, compat ? NULL : resolve_kernel(job));
+		job->picks[i] = pick_version(layer, set, compat ? NULL : kernel_version(job));
 	}
 	return 0;
 }
@@ -183,7 +184,7 @@ static int pick_versions(struct resolve_job *job)
 static void warn(const struct resolve_job *job)
 {
 	const struct resolution *resolution = job->resolution;
-	const char *kernel = resolve_kernel(job);
+	const char *kernel = kernel_version(job);
 	const char *host = job->decision->facts.items[FACT_HOST_DRIVER].value;
 	const struct layer *said = NULL;
 

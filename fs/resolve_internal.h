@@ -61,8 +61,6 @@ struct resolve_job {
 /* Writes the verdict; served is a path or NULL. Returns 0 or -ENOMEM. */
 int resolve_say(struct resolve_item *item, enum verdict_code code, const char *served,
 	const char *format, ...) _printf_(4, 5);
-/* The kernel driver's version, or NULL. */
-const char *resolve_kernel(const struct resolve_job *job);
 /* "SONAME libcuda.so.1" or the path. To be freed; NULL: no memory. */
 char *resolve_describe_key(const struct resolve_group *group);
 

@@ -69,14 +69,6 @@ int rootfs_open_node(const struct rootfs_node *node, struct rootfs **ret_root)
 	return 0;
 }
 
-int rootfs_open_inside(struct rootfs *root, const char *path, struct rootfs **ret_root)
-{
-	_cleanup_(rootfs_node_clear) struct rootfs_node node = { .fd = -1 };
-	int result = rootfs_walk(root, path, NULL, &node);
-
-	return result < 0 ? result : rootfs_open_node(&node, ret_root);
-}
-
 int rootfs_from_fd(int fd, const char *prefix, struct rootfs *outer, struct rootfs **ret_root)
 {
 	return root_new(fd, rootfs_real_path(outer, prefix), outer, ret_root);
@@ -112,43 +104,31 @@ char *rootfs_real_path(const struct rootfs *root, const char *path)
 	return string_format("%s%s", root ? root->prefix : "", path);
 }
 
-static int add_device(struct rootfs_avoid *avoid, size_t *capacity, dev_t device)
-{
-	if (array_grow(&avoid->devices, capacity, avoid->count, sizeof(*avoid->devices)) < 0)
-		return -ENOMEM;
-	avoid->devices[avoid->count++] = device;
-	return 0;
-}
-
-static int add_fuse(
-	struct rootfs_avoid *avoid, size_t *capacity, const struct mountinfo_entry *entry)
-{
-	if (array_grow(&avoid->fuse, capacity, avoid->n_fuse, sizeof(*avoid->fuse)) < 0)
-		return -ENOMEM;
-	avoid->fuse[avoid->n_fuse++] = (struct rootfs_fuse){ entry->device, entry->owner };
-	return 0;
-}
-
 int rootfs_avoid_ours(struct rootfs_avoid *ret_avoid)
 {
-	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
+	_cleanup_(mountinfo_clear) struct mountinfo mounts = { 0 };
 	struct rootfs_avoid avoid = { 0 };
-	size_t capacity = 0, fuse_capacity = 0;
-	int result = mountinfo_read(&info);
+	int result = mountinfo_read(&mounts);
 
-	for (size_t i = 0; result == 0 && i < info.count; i++) {
-		const struct mountinfo_entry *entry = &info.entries[i];
+	if (result < 0)
+		return result;
+	avoid.devices = calloc(mounts.count + 1, sizeof(*avoid.devices));
+	avoid.fuse = calloc(mounts.count + 1, sizeof(*avoid.fuse));
+	if (!avoid.devices || !avoid.fuse) {
+		rootfs_avoid_clear(&avoid);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < mounts.count; i++) {
+		const struct mountinfo_entry *entry = &mounts.entries[i];
 
 		if (mountinfo_instance(entry))
-			result = add_device(&avoid, &capacity, entry->device);
-		else if (string_has_prefix(entry->type, "fuse"))
-			result = add_fuse(&avoid, &fuse_capacity, entry);
+			avoid.devices[avoid.count++] = entry->device;
+		else if (entry->is_fuse)
+			avoid.fuse[avoid.n_fuse++] =
+				(struct rootfs_fuse){ entry->device, entry->owner };
 	}
-	if (result < 0)
-		rootfs_avoid_clear(&avoid);
-	else
-		*ret_avoid = avoid;
-	return result;
+	*ret_avoid = avoid;
+	return 0;
 }
 
 void rootfs_avoid_clear(struct rootfs_avoid *avoid)

@@ -22,10 +22,8 @@ struct rootfs {
 
 /* Opens the directory `path` of the process' own root as a root. Returns 0 or -errno. */
 int rootfs_open(const char *path, struct rootfs **ret_root);
-/* The directory `path` inside `root` becomes a root of its own. Returns 0 or -errno. */
-int rootfs_open_inside(struct rootfs *root, const char *path, struct rootfs **ret_root);
 struct rootfs_node;
-/* The same for a directory that was walked already. */
+/* The walked directory becomes a root of its own. Returns 0, -ENOTDIR or -errno. */
 int rootfs_open_node(const struct rootfs_node *node, struct rootfs **ret_root);
 /* A directory that only a descriptor reaches (under the mount); takes fd; `prefix` is its path
  * inside `outer`. Returns 0, or -ENOMEM (fd is closed). */

@@ -3,13 +3,33 @@
 #include "scan.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "scan_internal.h"
 
 #define STACK_SIZE (256 * 1024)
+
+bool scan_is_system(void)
+{
+	_cleanup_(freep) char *line = NULL;
+	unsigned inside = 1, outside = 1, count = 0;
+	size_t size = 0;
+	FILE *stream;
+
+	if (geteuid() != 0)
+		return false;
+	stream = fopen("/proc/self/uid_map", "re");
+	if (!stream)
+		return true;
+	if (getline(&line, &size, stream) > 0)
+		(void)sscanf(line, "%u %u %u", &inside, &outside, &count);
+	fclose(stream);
+	return inside == 0 && outside == 0 && count == UINT32_MAX;
+}
 
 static void *thread_main(void *data)
 {

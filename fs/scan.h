@@ -12,12 +12,19 @@ struct scan_cache;
 struct scan_cache *scan_cache_new(void);
 struct scan_cache *scan_cache_free(struct scan_cache *cache);
 
+/* Whether a mount of this process is a system one: root's of the first user namespace, for
+ * everybody's use (DESIGN 1). */
+bool scan_is_system(void);
+
+/* DESIGN 4. */
+#define SCAN_TIMEOUT_MS 5000
+
 struct scan_request {
 	const struct policy *policy;
 	struct rootfs *root;
 	struct rootfs *under;     /* what the mountpoint showed before the mount; NULL: not known */
 	bool check_trust;         /* a system mount (DESIGN 3.1) */
-	unsigned timeout_ms;      /* per layer; DESIGN 4: 5000 */
+	unsigned timeout_ms;      /* per layer */
 	struct scan_cache *cache; /* NULL: none */
 	/* Takes the open descriptor of a scanned regular file; NULL: closed. Called from scan
 	 * threads. Not called for files in a Nix store. */

@@ -131,11 +131,7 @@ static bool same_root(const struct rootfs *a, const struct rootfs *b)
 
 static bool same_file(const struct source *source, const struct stat *stat)
 {
-	return source->identity.dev == stat->st_dev && source->identity.ino == stat->st_ino &&
-	       source->identity.size == (uint64_t)stat->st_size &&
-	       source->identity.mtime_sec == stat->st_mtim.tv_sec &&
-	       source->identity.mtime_nsec == (uint32_t)stat->st_mtim.tv_nsec &&
-	       source->ctime_sec == stat->st_ctim.tv_sec &&
+	return source_matches(source, stat) && source->ctime_sec == stat->st_ctim.tv_sec &&
 	       source->ctime_nsec == (uint32_t)stat->st_ctim.tv_nsec;
 }
 

@@ -6,71 +6,6 @@
 
 #include "scan_internal.h"
 
-static void value_clear(struct policy_value *value)
-{
-	free(value->text);
-	free(value->file);
-}
-
-static void list_clear(struct policy_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		value_clear(&list->items[i]);
-	free(list->items);
-}
-
-static void layer_policy_clear(struct policy_layer *policy)
-{
-	free(policy->name);
-	free(policy->file);
-	list_clear(&policy->dirs);
-	list_clear(&policy->trees);
-	list_clear(&policy->includes);
-	list_clear(&policy->excludes);
-	value_clear(&policy->root);
-}
-
-static bool copy_text(const char *from, char **ret_copy)
-{
-	*ret_copy = from ? strdup(from) : NULL;
-	return !from || *ret_copy;
-}
-
-static bool copy_value(const struct policy_value *from, struct policy_value *ret_value)
-{
-	ret_value->line = from->line;
-	return copy_text(from->text, &ret_value->text) && copy_text(from->file, &ret_value->file);
-}
-
-static bool copy_list(const struct policy_list *from, struct policy_list *ret_list)
-{
-	ret_list->items = calloc(from->count ? from->count : 1, sizeof(*from->items));
-	if (!ret_list->items)
-		return false;
-	ret_list->count = from->count;
-	for (size_t i = 0; i < from->count; i++)
-		if (!copy_value(&from->items[i], &ret_list->items[i]))
-			return false;
-	return true;
-}
-
-/* What a scan needs of it. On failure *ret_policy can be cleared. */
-static bool copy_layer_policy(const struct policy_layer *from, struct policy_layer *ret_policy)
-{
-	ret_policy->line = from->line;
-	ret_policy->role = from->role;
-	ret_policy->optional = from->optional;
-	ret_policy->trust = from->trust;
-	ret_policy->under = from->under;
-	return copy_text(from->name, &ret_policy->name) &&
-	       copy_text(from->file, &ret_policy->file) &&
-	       copy_list(&from->dirs, &ret_policy->dirs) &&
-	       copy_list(&from->trees, &ret_policy->trees) &&
-	       copy_list(&from->includes, &ret_policy->includes) &&
-	       copy_list(&from->excludes, &ret_policy->excludes) &&
-	       copy_value(&from->root, &ret_policy->root);
-}
-
 struct scan_job *scan_job_new(const struct scan_request *request, size_t i, uint64_t stamp)
 {
 	struct scan_job *job = calloc(1, sizeof(*job));
@@ -92,7 +27,7 @@ struct scan_job *scan_job_new(const struct scan_request *request, size_t i, uint
 	job->offer = request->offer;
 	job->offer_context = request->offer_context;
 	job->layer = calloc(1, sizeof(*job->layer));
-	if (!job->layer || !copy_layer_policy(&request->policy->layers[i], &job->policy))
+	if (!job->layer || policy_layer_copy(&request->policy->layers[i], &job->policy) < 0)
 		return scan_job_free(job);
 	return job;
 }
@@ -101,7 +36,7 @@ struct scan_job *scan_job_free(struct scan_job *job)
 {
 	if (!job)
 		return NULL;
-	layer_policy_clear(&job->policy);
+	policy_layer_clear(&job->policy);
 	for (size_t i = 0; i < job->by_inode_size; i++)
 		source_unref(job->by_inode[i]);
 	free(job->by_inode);

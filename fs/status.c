@@ -43,7 +43,7 @@ static bool append_diags(json_t **array, const struct diag_list *diags)
 				     "text", "findings were lost for want of memory"));
 }
 
-json_t *status_diags_json(const struct diag_list *diags)
+static json_t *diags_json(const struct diag_list *diags)
 {
 	json_t *array = json_array();
 
@@ -230,5 +230,5 @@ json_t *status_change_json(const struct generation *generation, bool changed)
 json_t *status_error_json(const char *code, const char *text, const struct diag_list *diags)
 {
 	return json_pack("{s:o, s:s, s:o}", "error", jsonhelp_text(text), "code", code, "problems",
-		diags ? status_diags_json(diags) : json_array());
+		diags ? diags_json(diags) : json_array());
 }

@@ -33,8 +33,6 @@ struct status_runtime {
 json_t *status_json(const struct generation *generation, const struct status_runtime *runtime);
 /* The text of .gldriverfs/status.json (owned by the caller): status_json without runtime. */
 char *status_text(const struct generation *generation);
-/* [{level, file, line, text}] */
-json_t *status_diags_json(const struct diag_list *diags);
 /* The answer to a reload or compat that succeeded: {ok, changed, generation, compat{}, problems[]}
  */
 json_t *status_change_json(const struct generation *generation, bool changed);

@@ -27,7 +27,7 @@ struct tree_change {
 	/* Borrows from both. Prepared: all differences; committed: those that the kernel may not
 	 * know, in the order of telling. */
 	struct viewdiff diff;
-	uint64_t *attributes; /* nodes whose owner or mode changed, revealed ones */
+	uint32_t *attributes; /* nodes whose owner or mode changed, revealed ones */
 	size_t n_attributes;
 };
 

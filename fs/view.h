@@ -23,10 +23,9 @@ struct view_entry {
 	enum view_kind kind;
 	bool hidden;                      /* reachable by name, not listed */
 	struct view_directory *directory; /* VIEW_DIRECTORY: owned */
-	struct source
-		*source; /* VIEW_FILE: whose bytes; VIEW_LINK: the file it leads to; reference */
-	char *target;    /* VIEW_LINK: the link's text */
-	char *content;   /* VIEW_CONTENT: owned bytes */
+	struct source *source; /* a file: whose bytes; a link: where it leads; a reference */
+	char *target;          /* VIEW_LINK: the link's text */
+	char *content;         /* VIEW_CONTENT: owned bytes */
 	size_t content_size;
 	const char *layer; /* the layer's name (owned by the generation's policy); NULL: ours */
 };

@@ -17,7 +17,6 @@ static int add_name(struct viewdiff *diff, enum viewdiff_what what, uint32_t par
 		.what = what,
 		.parent = parent,
 		.before = before ? before->ino : 0,
-		.after = after ? after->ino : 0,
 		.name = before ? before->name : after->name,
 	};
 	return 0;

@@ -11,7 +11,6 @@ struct viewdiff_name {
 	enum viewdiff_what what;
 	uint32_t parent;  /* inode number of the directory */
 	uint32_t before;  /* inode number of the old entry, 0: added */
-	uint32_t after;   /* of the new one, 0: removed */
 	const char *name; /* owned by one of the two views */
 };
 
@@ -19,8 +18,7 @@ struct viewdiff {
 	struct viewdiff_name *names; /* grouped by directory */
 	size_t n_names;
 	size_t names_capacity;
-	uint32_t *
-		directories; /* whose list of names changed or whose entry changed, parents first */
+	uint32_t *directories; /* whose list of names or an entry changed, parents first */
 	size_t n_directories;
 	size_t directories_capacity;
 };

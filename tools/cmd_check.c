@@ -10,8 +10,6 @@
 #include "report.h"
 #include "status.h"
 
-#define SCAN_TIMEOUT_MS 5000
-
 /* What lies at the mountpoint now lies under the mount later; NULL: nothing, or a mount of ours. */
 static struct rootfs *open_under(const struct load_request *load, const char *standard)
 {
@@ -26,7 +24,7 @@ static struct rootfs *open_under(const struct load_request *load, const char *st
 		mountpoint = loaded.policy->mountpoint;
 	if (rootfs_avoid_ours(&avoid) == 0 &&
 		rootfs_walk(load->root, mountpoint, &avoid, &node) == 0) {
-		rootfs_open_inside(load->root, node.path, &under);
+		rootfs_open_node(&node, &under);
 		rootfs_node_clear(&node);
 	}
 	rootfs_avoid_clear(&avoid);
@@ -84,7 +82,7 @@ static int check(const struct tool *tool, struct rootfs *root, const struct name
 			.runtime_dir = user ? getenv("XDG_RUNTIME_DIR") : NULL,
 			.override = config || tool->root ? NULL : names->override },
 		.scan = { .root = root,
-			.check_trust = geteuid() == 0,
+			.check_trust = scan_is_system(),
 			.timeout_ms = SCAN_TIMEOUT_MS },
 	};
 	_cleanup_(rootfs_unrefp) struct rootfs *under =

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "table.h"
 #include "util.h"
 
 static const struct command commands[] = {
@@ -31,7 +32,9 @@ int tool_fail(enum tool_exit code, const char *format, ...)
 	if (vasprintf(&text, format, arguments) < 0)
 		text = NULL;
 	va_end(arguments);
-	fprintf(stderr, "gldriverctl: %s\n", text ? text : "out of memory");
+	fputs("gldriverctl: ", stderr);
+	table_put_to(stderr, text ? text : "out of memory");
+	fputc('\n', stderr);
 	return code;
 }
 

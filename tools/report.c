@@ -40,14 +40,17 @@ void report_compat(const struct tool *tool, const json_t *compat)
 	table_put_coloured(tool->colour, on ? COLOUR_GREEN : COLOUR_YELLOW, on ? "on" : "off");
 	printf(" (mode %s", text_of(compat, "mode"));
 	if (from)
-		printf(", from %s", from);
+		fputs(", from ", stdout);
+	table_put(from);
 	printf("; rule %s): ", text_of(compat, "rule"));
 	table_put(text_of(compat, "reason"));
 	putchar('\n');
 	if (directory) {
 		printf("  %s ", on ? "used:" : "not used:");
 		table_put(directory);
-		printf(" (layer %s)\n", text_of(compat, "layer"));
+		fputs(" (layer ", stdout);
+		table_put(text_of(compat, "layer"));
+		puts(")");
 	}
 	report_facts(json_object_get(compat, "facts"));
 }
@@ -106,7 +109,9 @@ void report_rejected(const json_t *rejected)
 	{
 		fputs("  ", stdout);
 		table_put(text_of(item, "path"));
-		printf(" (layer %s): ", text_of(item, "layer"));
+		fputs(" (layer ", stdout);
+		table_put(text_of(item, "layer"));
+		fputs("): ", stdout);
 		table_put(text_of(item, "reason"));
 		putchar('\n');
 	}
@@ -118,10 +123,11 @@ static void report_problem(FILE *out, bool colour, const json_t *problem)
 	const char *file = jsonhelp_string(problem, "file");
 	json_int_t line = json_integer_value(json_object_get(problem, "line"));
 
+	table_put_to(out, file);
 	if (file && line)
-		fprintf(out, "%s:%" JSON_INTEGER_FORMAT ": ", file, line);
-	else if (file)
-		fprintf(out, "%s: ", file);
+		fprintf(out, ":%" JSON_INTEGER_FORMAT, line);
+	if (file)
+		fputs(": ", out);
 	if (colour && strcmp(level, "error") == 0)
 		fprintf(out, "\033[%dm%s\033[0m", COLOUR_RED, level);
 	else if (colour && strcmp(level, "warning") == 0)
@@ -129,8 +135,7 @@ static void report_problem(FILE *out, bool colour, const json_t *problem)
 	else
 		fputs(level, out);
 	fputs(": ", out);
-	for (const char *c = text_of(problem, "text"); *c; c++)
-		fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, out);
+	table_put_to(out, text_of(problem, "text"));
 	fputc('\n', out);
 }
 

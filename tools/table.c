@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "table.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define MAX_COLUMNS 8
@@ -21,10 +20,15 @@ static size_t width_of(const char *text)
 	return width;
 }
 
-void table_put(const char *text)
+void table_put_to(FILE *out, const char *text)
 {
 	for (; text && *text; text++)
-		putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
+		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
+}
+
+void table_put(const char *text)
+{
+	table_put_to(stdout, text);
 }
 
 void table_put_coloured(bool wanted, enum table_colour colour, const char *text)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "util.h"
 
@@ -19,6 +20,8 @@ void table_print(const struct table *table, unsigned indent);
 void table_clear(struct table *table);
 
 /* Prints text with '?' for control characters; NULL prints nothing. */
+void table_put_to(FILE *out, const char *text);
+/* To stdout. */
 void table_put(const char *text);
 
 enum table_colour { COLOUR_RED = 31, COLOUR_GREEN = 32, COLOUR_YELLOW = 33 };

@@ -110,3 +110,15 @@ rm /etc/gldriverfs/inst.conf.d/zz.conf
 expect_exit 0 ctl compat reset --persist
 [ ! -e $dropin ] || fail "the drop-in is left"
 stop_daemon
+
+# Nothing that a terminal would obey, whatever a file or layer is called.
+hostile=$T/$'a\033[31mb'
+mkdir "$hostile"
+printf '%s\n' "[layer x"$'\033'"[1m]" "role = host" "dir = $hostile" "[compat]" "mode = on" >"$hostile/policy.conf"
+ln -s nowhere "$hostile/libcuda.so.1"
+expect_exit 0 "$GLDRIVERCTL" check "$hostile/policy.conf"
+expect_has "$(cat "$T/out")" "a?[31mb"
+echo "nonsense = 1" >>"$hostile/policy.conf"
+cp "$T/out" "$T/fine"
+expect_exit 1 "$GLDRIVERCTL" check "$hostile/policy.conf"
+! grep -l $'\033' "$T/fine" "$T/out" || fail "control characters are printed"

@@ -37,6 +37,28 @@ sed -i '/^user_allow_other/d' /etc/fuse.conf 2>/dev/null || touch /etc/fuse.conf
 start_as_someone() { as someone timeout 60 "$T/bin/gldriverfs" --config "$POLICY" "$MNT" 2>>"$LOG" || fail "exit $?: $(cat "$LOG")"; }
 user_ctl() { as someone timeout 30 "$T/bin/gldriverctl" "$@"; }
 
+# The helper is missing, or refuses: the message says so, and nothing is left behind.
+mapfile -t helpers < <(PATH=$PATH:/usr/local/bin:/usr/bin:/bin type -aP fusermount3 | sort -u)
+refused_helper() { # CONTENT MODE TEXT
+  printf '%s\n' "$1" >"$T/fusermount3"
+  chmod "$2" "$T/fusermount3"
+  for helper in "${helpers[@]}"; do mount --bind "$T/fusermount3" "$helper"; done
+  expect_exit 1 as someone "$T/bin/gldriverfs" --config "$POLICY" "$MNT"
+  expect_has "$(cat "$T/out")" "$3"
+  not is_mounted
+  for helper in "${helpers[@]}"; do umount "$helper"; done
+}
+refused_helper "" 644 "fusermount3 was not found"
+refused_helper "#!/bin/sh
+echo 'fusermount3: mount failed: Permission denied' >&2
+exit 1" 755 "AppArmor"
+
+# A caller that ignores SIGCHLD hands that down.
+as someone timeout 60 env --ignore-signal=CHLD "$T/bin/gldriverfs" --config "$POLICY" "$MNT" 2>>"$LOG" ||
+  fail "with SIGCHLD ignored: exit $?: $(cat "$LOG")"
+kill -TERM "$(user_ctl --json status | jq .pid)"
+wait_for not is_mounted
+
 start_as_someone
 is_mounted || fail "no mount"
 [[ $(grep -F " $MNT " /proc/self/mountinfo) != *allow_other* ]] || fail "allow_other without being allowed"

@@ -46,19 +46,19 @@ static struct view *make(const char *text)
 static const struct {
 	const char *before;
 	const char *after;
-	const char *names;       /* sorted: what parent before after name */
+	const char *names;       /* sorted: what parent before name */
 	const char *directories; /* in order */
 } cases[] = {
 	{ "lib/=2 lib/a=3", "lib/=2 lib/a=3", "", "" },
-	{ "lib/=2 lib/a=3", "lib/=2 lib/a=4", "C2:3-4:a ", "2 " },
-	{ "lib/=2 lib/a=3", "lib/=2 lib/a=3 lib/b=4", "A2:0-4:b ", "2 " },
-	{ "lib/=2 lib/a=3 lib/b=4", "lib/=2 lib/a=3", "R2:4-0:b ", "2 " },
-	{ "lib/=2 lib/a=3", "", "R1:2-0:lib R2:3-0:a ", "1 2 " },
-	{ "", "lib/=2 lib/a=3", "A1:0-2:lib A2:0-3:a ", "1 2 " },
-	{ "x=2", "x/=3 x/y=4", "A3:0-4:y C1:2-3:x ", "1 3 " },
-	{ "x/=2 x/y=4", "x/=3 x/y=4", "A3:0-4:y C1:2-3:x R2:4-0:y ", "1 2 3 " },
-	{ "a=9 lib/=2 lib/d/=3 lib/d/e=4", "b=9 lib/=2 lib/d/=3 lib/d/e=5",
-		"A1:0-9:b C3:4-5:e R1:9-0:a ", "1 3 " },
+	{ "lib/=2 lib/a=3", "lib/=2 lib/a=4", "C2:3:a ", "2 " },
+	{ "lib/=2 lib/a=3", "lib/=2 lib/a=3 lib/b=4", "A2:0:b ", "2 " },
+	{ "lib/=2 lib/a=3 lib/b=4", "lib/=2 lib/a=3", "R2:4:b ", "2 " },
+	{ "lib/=2 lib/a=3", "", "R1:2:lib R2:3:a ", "1 2 " },
+	{ "", "lib/=2 lib/a=3", "A1:0:lib A2:0:a ", "1 2 " },
+	{ "x=2", "x/=3 x/y=4", "A3:0:y C1:2:x ", "1 3 " },
+	{ "x/=2 x/y=4", "x/=3 x/y=4", "A3:0:y C1:2:x R2:4:y ", "1 2 3 " },
+	{ "a=9 lib/=2 lib/d/=3 lib/d/e=4", "b=9 lib/=2 lib/d/=3 lib/d/e=5", "A1:0:b C3:4:e R1:9:a ",
+		"1 3 " },
 };
 
 static int compare(const void *a, const void *b)
@@ -80,8 +80,9 @@ static void test_cases(void **state)
 		assert_int_equal(viewdiff(before, after, &diff), 0);
 		for (size_t k = 0; k < diff.n_names; k++) {
 			const struct viewdiff_name *name = &diff.names[k];
-			char *line = string_format("%c%u:%u-%u:%s ", "ARC"[name->what],
-				name -> parent, name -> before, name -> after, name -> name);
+			const char what = "ARC"[name->what];
+			char *line = string_format(
+				"%c%u:%u:%s ", what, name->parent, name->before, name->name);
 
 			string_list_add(&lines, line);
 			free(line);
