@@ -306,6 +306,8 @@ int main(int argc, char **argv)
 	}
 	status = daemon_start(daemon, &diags);
 	print_and_clear(&diags, status);
+	if (status)
+		daemon = daemon_free(daemon); /* who waits finds nothing of it */
 	if (parent >= 0)
 		tell_parent(parent, status);
 	else if (status == DAEMON_DONE)

@@ -131,6 +131,17 @@ int rootfs_avoid_ours(struct rootfs_avoid *ret_avoid)
 	return 0;
 }
 
+void rootfs_avoid_covered(struct rootfs_avoid *avoid, const struct rootfs *under)
+{
+	struct stat stat;
+
+	if (fstat(under->fd, &stat) < 0)
+		return;
+	avoid->has_covered = true;
+	avoid->covered_dev = stat.st_dev;
+	avoid->covered_ino = stat.st_ino;
+}
+
 void rootfs_avoid_clear(struct rootfs_avoid *avoid)
 {
 	free(avoid->devices);

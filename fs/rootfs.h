@@ -38,10 +38,14 @@ struct rootfs_fuse {
 	uid_t owner;
 };
 
-/* Devices that must not be touched, the mounts of ours (st_dev), and those that are not trusted. */
+/* What must not be touched: the mounts of ours (st_dev), and the directory that one of them covers
+ * or will cover, which no path leads to then. And what is not trusted. */
 struct rootfs_avoid {
 	dev_t *devices;
 	size_t count;
+	bool has_covered;
+	dev_t covered_dev;
+	ino_t covered_ino;
 	struct rootfs_fuse *fuse;
 	size_t n_fuse;
 };
@@ -49,6 +53,8 @@ struct rootfs_avoid {
 /* Fills the lists from /proc/self/mountinfo: every mount whose source is "gldriverfs:…", and every
  * other FUSE mount; dev_t as stat(2) gives it. Returns 0 or -errno. */
 int rootfs_avoid_ours(struct rootfs_avoid *ret_avoid);
+/* Adds the directory under a mount to the list; a walk may still begin in it. */
+void rootfs_avoid_covered(struct rootfs_avoid *avoid, const struct rootfs *under);
 void rootfs_avoid_clear(struct rootfs_avoid *avoid);
 
 /* A path that was walked to its end. */

@@ -251,6 +251,9 @@ static int enter(struct walk *walk, const char *name)
 		return result;
 	if (S_ISLNK(stat.st_mode))
 		return follow(walk, fd);
+	if (walk->avoid && walk->avoid->has_covered && stat.st_dev == walk->avoid->covered_dev &&
+		stat.st_ino == walk->avoid->covered_ino)
+		return -EREMOTE;
 	path = string_format("%s/%s", walk->at.path[1] ? walk->at.path : "", name);
 	if (!path)
 		return -ENOMEM;

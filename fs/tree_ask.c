@@ -102,10 +102,9 @@ int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thre
 			stale_followed(tree->stale, thread);
 		else if (node->kind != VIEW_DIRECTORY)
 			stale_arrived(tree->stale, thread);
-	} else if (is_incoming(tree, node, name)) {
-		*ret_keep = false;
-		return -ENOENT;
 	} else {
+		/* What comes back may be what a walk over a link of two views ago leads to. */
+		*ret_keep = !is_incoming(tree, node, name);
 		node = ask_stale(tree, thread, parent, name, &error);
 		if (!node)
 			return error;

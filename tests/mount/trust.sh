@@ -21,6 +21,8 @@ try() { # COMMAND...: makes it replaceable
   ctl reload
 }
 try chown 12345 "$file" && refused "$T/up/dir"
+expect_exit 1 ctl explain libcuda.so
+expect_has "$(cat "$T/out")" "libcuda.so is not served: it could be replaced by another user"
 try chown 0 "$file" && served
 try chmod g+w "$file" && refused "$T/up/dir"
 try chmod 755 "$file" && served
