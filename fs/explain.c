@@ -102,7 +102,7 @@ static json_t *needed_json(const struct generation *generation, const char *need
 		note = "of the C library: the program's own";
 	for (size_t i = 0; i < generation->resolution->n_unresolved; i++)
 		if (strcmp(generation->resolution->unresolved[i].needed, needed) == 0)
-			note = "nothing provides it";
+			note = "no layer provides it";
 	return json_pack("{s:o, s:n, s:n, s:s}", "name", jsonhelp_text(needed), "path", "layer",
 		"note", note);
 }

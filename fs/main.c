@@ -16,7 +16,7 @@
 #include "log.h"
 
 static const char usage[] =
-	"gldriverfs [OPTION]... [MOUNTPOINT]\n"
+	"Usage: gldriverfs [OPTION]... [MOUNTPOINT]\n"
 	"Mounts a directory of GPU driver libraries, resolved from layers by a policy.\n"
 	"\n"
 	"      --config FILE   this policy file and no other\n"
@@ -26,6 +26,10 @@ static const char usage[] =
 	"      --no-cache      let each operation reach the daemon (for tests)\n"
 	"      --help\n"
 	"      --version\n"
+	"\n"
+	"MOUNTPOINT: the policy's, else /run/opengl-driver (users: "
+	"$XDG_RUNTIME_DIR/opengl-driver).\n"
+	"SIGHUP reloads, SIGTERM unmounts; gldriverctl asks and steers a running gldriverfs.\n"
 	"\n"
 	"Exit status: 0 the mount answers (or has ended, in the foreground), 1 mounting failed,\n"
 	"2 the policy or the command line is wrong, 3 the mountpoint is already served.\n";
@@ -82,11 +86,12 @@ static int parse(int argc, char **argv, struct daemon_options *options, bool *re
 			puts("gldriverfs " GLDRIVERFS_VERSION);
 			return 0;
 		default:
+			fprintf(stderr, "see gldriverfs --help\n");
 			return DAEMON_POLICY;
 		}
 	}
 	if (argc - optind > 1) {
-		fprintf(stderr, "gldriverfs: one mountpoint at most\n");
+		fprintf(stderr, "gldriverfs: one mountpoint at most; see gldriverfs --help\n");
 		return DAEMON_POLICY;
 	}
 	options->mountpoint = argv[optind];
@@ -275,7 +280,9 @@ int main(int argc, char **argv)
 		mountpoint = absolute_path(options.mountpoint);
 		if (!mountpoint) {
 			log_message(LOG_ERR, "the mountpoint %s: %s", options.mountpoint,
-				strerror(errno));
+				errno == ENOENT ? "its parent does not exist; make the directory "
+						  "first"
+						: strerror(errno));
 			return DAEMON_MOUNT_FAILED;
 		}
 		options.mountpoint = mountpoint;

@@ -27,6 +27,9 @@ static int refuse(const char *path, int error, struct diag_list *diags)
 			path);
 	else if (error == ENOTDIR)
 		diag_add(diags, DIAG_ERROR, NULL, 0, "the mountpoint %s is not a directory", path);
+	else if (error == ENOENT)
+		diag_add(diags, DIAG_ERROR, NULL, 0,
+			"the mountpoint %s does not exist; make the directory first", path);
 	else
 		diag_add(
 			diags, DIAG_ERROR, NULL, 0, "the mountpoint %s: %s", path, strerror(error));

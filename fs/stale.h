@@ -24,8 +24,11 @@ void stale_note(struct stale *stale, uint32_t parent, const char *name, uint32_t
 
 enum stale_answer {
 	STALE_ABSENT, /* nobody can have a link to it, or the second walk meant the name itself */
-	STALE_AGAIN,  /* ESTALE */
-	STALE_SERVE,  /* the second walk was overtaken as well: *ret_ino, not to be remembered */
+	STALE_ABSENT_NOW, /* the same, not to be remembered: the name went a moment ago */
+	STALE_AGAIN,      /* ESTALE */
+	/* This second walk, or one a moment ago, was overtaken as well: *ret_ino, not to be
+	 * remembered. */
+	STALE_SERVE,
 };
 
 /* Thread `thread` (0: not known) looks up a name that the published view does not have. */

@@ -54,6 +54,21 @@ expect_exit 0 ctl --strict compat off
 expect_exit 0 ctl compat reset
 stop_daemon
 
+# Of a long list of directories that are not there one line tells.
+{
+  echo "[layer host]" && echo "optional = yes" && echo "dir = $HOST"
+  printf "dir = $T/gone%d\n" 1 2 3 4
+} >"$POLICY"
+expect_exit 0 run check "$POLICY"
+expect_has "$(cat "$T/out")" "(4 are missing"
+expect_same "$(grep -c "$T/gone" "$T/out")" 0
+sed -i /gone4/d "$POLICY"
+expect_exit 0 run check "$POLICY"
+expect_has "$(cat "$T/out")" "$T/gone3 (missing)"
+sed -i "s,^dir = $HOST\$,dir = $T/gone5," "$POLICY"
+expect_exit 0 run check "$POLICY"
+expect_has "$(cat "$T/out")" "the driver directory is empty"
+
 # A daemon with --config.
 toggle_policy "mode = off"
 start_daemon
@@ -83,6 +98,14 @@ expect_has "$(cat "$T/out")" "$POLICY"
 expect_same "$(readlink "$MNT/lib/libcuda.so.1")" libcuda.so.535.1
 expect_exit 0 ctl compat reset
 expect_same "$(readlink "$MNT/lib/libcuda.so.1")" libcuda.so.470.1
+
+# What is wrong is said once.
+cp "$POLICY" "$T/good.conf"
+echo "nonsense = 1" >>"$POLICY"
+expect_exit 4 ctl reload
+expect_same "$(grep -c nonsense "$T/out")" 1
+mv "$T/good.conf" "$POLICY"
+expect_exit 0 ctl reload
 
 # Clients that say nothing, half a line or nonsense: others are answered.
 socket=/run/gldriverfs/$(status_of .name).sock

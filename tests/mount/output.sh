@@ -27,7 +27,7 @@ field '.compat | keys | join(" ")' "$compat"
 field '.compat.facts[0] | keys | join(" ")' "name source value"
 field '.layers[1] | keys | join(" ")' "directories name order role served"
 field '.rejected[0] | [.path, .layer] | join(" ")' "$HOST/libnvcuvid.so.1 host"
-field '.problems[0] | [.level, .text] | join(" ")' "warning libnvidia-nothing.so.1 is needed by libnvidia-glcore.so.470.1 and nothing provides it"
+field '.problems[0] | [.level, .text] | join(" ")' "warning libnvidia-nothing.so.1 is needed by libnvidia-glcore.so.470.1 and no layer provides it"
 field '.mountpoint' "$MNT"
 field '.version' "$("$GLDRIVERFS" --version | cut -d' ' -f2)"
 keys "$compat" compat

@@ -74,7 +74,7 @@ mode off "$R"/etc/gldriverfs/inst.conf.d/70.conf:4
 expect_who libcuda.so.1 usr
 drop etc 70.conf "[gldriverfs]" "profile = owm" "[profile own]" "compat.mode = off"
 expect_exit 4 ctl reload
-expect_has "$(cat "$T/out")" "$R/etc/gldriverfs/inst.conf.d/70.conf:2: there is no profile 'owm'; did you mean 'own'?"
+expect_has "$(cat "$T/out")" "$R/etc/gldriverfs/inst.conf.d/70.conf:2: error: there is no profile 'owm'; did you mean 'own'?"
 expect_exit 1 "$GLDRIVERCTL" check --root "$R" --name inst
 expect_has "$(cat "$T/out")" "inst.conf.d/70.conf:2:"
 rm "$R/etc/gldriverfs/inst.conf.d/70.conf"

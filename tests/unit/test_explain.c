@@ -64,7 +64,7 @@ static void test_details(void **state)
 	served = json_dumps(json_array_get(json_object_get(reply, "served"), 0), JSON_SORT_KEYS);
 	lost = json_dumps(json_array_get(json_object_get(reply, "lost"), 0), JSON_SORT_KEYS);
 	assert_non_null(strstr(served, "{\"layer\": null, \"name\": \"libnvrm_gpu.so\", \"note\": "
-				       "\"nothing provides it\", \"path\": null}"));
+				       "\"no layer provides it\", \"path\": null}"));
 	assert_non_null(strstr(served, "{\"layer\": null, \"name\": \"libc.so.6\", \"note\": \"of "
 				       "the C library: the program's own\", \"path\": null}"));
 	assert_non_null(strstr(served, "\"why\": \"layer compat comes first\""));
