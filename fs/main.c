@@ -157,6 +157,18 @@ static void execute_again(char **argv, int n_options, const struct daemon *daemo
 	free(arguments);
 }
 
+/* A standard stream that the caller closed would be the next file that is opened. */
+static void open_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* A caller's pipe that the background process kept would never end for its reader. */
 static void close_inherited(void)
 {
@@ -259,6 +271,7 @@ int main(int argc, char **argv)
 	enum daemon_exit status;
 	int parent = -1, done;
 
+	open_standard_streams();
 	log_open();
 	done = parse(argc, argv, &options, &foreground);
 	if (done >= 0)

@@ -33,6 +33,15 @@ try chown 0 "$T/up" && served
 # Sticky as /tmp is: the next component is root's.
 try chmod 1777 "$T/up" && served
 try chown 12345 "$T/up/dir" && refused "$T/up"
+# Another user may have made a hard link in it.
+chown 0 "$T/up/dir"
+chmod 1777 "$T/up/dir"
+ctl reload
+served
+try ln "$file" "$T/up/dir/libother.so" && refused "$T/up/dir"
+try rm "$T/up/dir/libother.so" && served
+chmod 755 "$T/up/dir"
+chown 12345 "$T/up/dir"
 policy "[layer host]" "role = host" "dir = $T/up/dir" "trust = yes"
 ctl reload
 served
