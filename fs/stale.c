@@ -30,8 +30,9 @@ struct stale_name {
 
 struct stale_walk {
 	pid_t thread; /* 0: free */
-	uint64_t hash;
-	bool followed; /* the second walk came over a link: it did not mean the name itself */
+	/* The second walk came over a link, which sent it to the name; without one the path itself
+	 * has the name, or a directory on it that went as well. */
+	bool followed;
 	uint64_t since_ms;
 };
 
@@ -136,13 +137,15 @@ enum stale_answer stale_ask(
 {
 	uint64_t hash = hash_of(parent, name);
 	struct stale_name *found = find_name(stale, hash);
-	struct stale_walk *walk;
+	struct stale_walk *walk = thread == 0 ? NULL : find_walk(stale, thread);
 
-	if (!found)
+	if (!found) {
+		if (walk)
+			end_walk(stale, walk);
 		return STALE_ABSENT;
+	}
 	if (thread == 0)
 		return absent(found);
-	walk = find_walk(stale, thread);
 	*ret_ino = found->ino;
 	if (is_recent(found->served_ms)) {
 		if (walk)
@@ -150,10 +153,10 @@ enum stale_answer stale_ask(
 		return STALE_SERVE;
 	}
 	if (walk) {
-		bool meant = walk->hash == hash && !walk->followed;
+		bool sent = walk->followed;
 
 		end_walk(stale, walk);
-		if (meant)
+		if (!sent)
 			return absent(found);
 		found->served_ms = now_ms();
 		return STALE_SERVE;
@@ -162,7 +165,6 @@ enum stale_answer stale_ask(
 	if (!walk)
 		return absent(found);
 	walk->thread = thread;
-	walk->hash = hash;
 	walk->followed = false;
 	return STALE_AGAIN;
 }

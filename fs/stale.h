@@ -4,8 +4,8 @@
  * thread-safe: its owner `tree` has the lock. Edge.
  *
  * A lookup that fails with ESTALE makes the kernel walk the whole path once more and ask for every
- * component anew (fs/namei.c: LOOKUP_REVAL), so that the link's new text is followed. A walk that
- * comes to the same name again meant the name itself: it is absent. */
+ * component anew (fs/namei.c: LOOKUP_REVAL), so that the link's new text is followed. A second walk
+ * that comes to a lost name over no link meant it: it is absent. */
 #pragma once
 
 #include <stddef.h>

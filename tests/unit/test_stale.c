@@ -29,6 +29,13 @@ static void test_answers(void **state)
 	assert_int_equal(ask(stale, 1, "a"), STALE_AGAIN);
 	assert_int_equal(ask(stale, 2, "a"), STALE_AGAIN);
 	assert_int_equal(ask(stale, 1, "a"), STALE_ABSENT_NOW);
+	/* A directory of the path went as well: no link was on the way. */
+	assert_int_equal(ask(stale, 2, "b"), STALE_ABSENT_NOW);
+	/* A walk that came to another end is over. */
+	assert_int_equal(ask(stale, 2, "b"), STALE_AGAIN);
+	assert_int_equal(ask(stale, 2, "never"), STALE_ABSENT);
+	assert_int_equal(ask(stale, 2, "b"), STALE_AGAIN);
+	stale_followed(stale, 2);
 	assert_int_equal(ask(stale, 2, "b"), STALE_SERVE);
 	assert_int_equal(ask(stale, 2, "c"), STALE_AGAIN);
 	stale_arrived(stale, 2);
