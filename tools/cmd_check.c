@@ -16,12 +16,13 @@ static int print_success(const struct tool *tool, const struct generation *gener
 		return tool_fail(TOOL_FAILED, "out of memory");
 	if (tool->json)
 		return tool_print_json(status, code);
-	report_compat(tool, json_object_get(status, "compat"));
+	report_decision(tool, json_object_get(status, "compat"));
+	report_facts(json_object_get(json_object_get(status, "compat"), "facts"), 2, false);
 	putchar('\n');
 	report_layers(json_object_get(status, "layers"));
 	putchar('\n');
 	report_rejected(json_object_get(status, "rejected"));
-	report_problems(tool, problems);
+	report_problems(tool, problems, true);
 	printf("generation %.8s, %zu entries\n", report_generation(status),
 		generation->view->n_entries);
 	return code;

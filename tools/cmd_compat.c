@@ -19,7 +19,7 @@ static int show(const struct tool *tool)
 		return code;
 	if (tool->json)
 		return tool_print_json(compat, TOOL_DONE);
-	report_compat(tool, compat);
+	report_decision(tool, compat);
 	return TOOL_DONE;
 }
 
@@ -30,8 +30,8 @@ static int print_reply(const struct tool *tool, const json_t *reply)
 
 	if (tool->json)
 		return tool_print_json(reply, code);
-	report_compat(tool, json_object_get(reply, "compat"));
-	report_problems(tool, problems);
+	report_decision(tool, json_object_get(reply, "compat"));
+	report_problems(tool, problems, false);
 	return code;
 }
 

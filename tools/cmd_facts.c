@@ -33,6 +33,6 @@ int cmd_facts(const struct tool *tool, int argc, char **argv)
 		return code;
 	if (tool->json)
 		return tool_print_json(answer, TOOL_DONE);
-	report_facts(json_object_get(answer, "facts"), 0);
+	report_facts(json_object_get(answer, "facts"), 0, false);
 	return TOOL_DONE;
 }

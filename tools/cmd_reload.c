@@ -20,6 +20,6 @@ int cmd_reload(const struct tool *tool, int argc, char **argv)
 		return tool_print_json(reply, code);
 	changed = json_is_true(json_object_get(reply, "changed"));
 	printf("generation %.8s, %s\n", report_generation(reply), changed ? "new" : "unchanged");
-	report_problems(tool, problems);
+	report_problems(tool, problems, false);
 	return code;
 }

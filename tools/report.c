@@ -13,7 +13,7 @@ static const char *text_of(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-void report_facts(const json_t *facts, unsigned indent)
+void report_facts(const json_t *facts, unsigned indent, bool known_only)
 {
 	struct table table = { .columns = 3 };
 	size_t i;
@@ -23,6 +23,8 @@ void report_facts(const json_t *facts, unsigned indent)
 	{
 		const char *value = jsonhelp_string(fact, "value");
 
+		if (!value && known_only)
+			continue;
 		table_add(&table, text_of(fact, "name"));
 		table_add(&table, value ? value : "unknown");
 		table_add(&table, text_of(fact, "source"));
@@ -53,12 +55,6 @@ void report_decision(const struct tool *tool, const json_t *compat)
 		table_put(text_of(compat, "layer"));
 		puts(")");
 	}
-}
-
-void report_compat(const struct tool *tool, const json_t *compat)
-{
-	report_decision(tool, compat);
-	report_facts(json_object_get(compat, "facts"), 2);
 }
 
 /* Up to this many missing directories of a layer are named. */
@@ -200,13 +196,13 @@ static void report_problem(FILE *out, bool colour, const json_t *problem)
 	put_advice(out, "do", problem, "remedy");
 }
 
-void report_problems_to(FILE *out, bool colour, const json_t *problems)
+void report_problems_to(FILE *out, bool colour, const json_t *problems, bool infos)
 {
 	static const char *const levels[] = { "error", "warning", "info" };
 	const json_t *problem;
 	size_t i;
 
-	for (size_t level = 0; level < ARRAY_SIZE(levels); level++) {
+	for (size_t level = 0; level < ARRAY_SIZE(levels) - !infos; level++) {
 		json_array_foreach(problems, i, problem)
 		{
 			if (strcmp(text_of(problem, "level"), levels[level]) == 0)
@@ -215,9 +211,9 @@ void report_problems_to(FILE *out, bool colour, const json_t *problems)
 	}
 }
 
-void report_problems(const struct tool *tool, const json_t *problems)
+void report_problems(const struct tool *tool, const json_t *problems, bool infos)
 {
-	report_problems_to(stdout, tool->colour, problems);
+	report_problems_to(stdout, tool->colour, problems, infos);
 }
 
 enum tool_exit report_exit(const struct tool *tool, const json_t *problems)
@@ -250,6 +246,6 @@ int report_failure(const struct tool *tool, const struct diag_list *diags)
 		return tool_fail(TOOL_FAILED, "out of memory");
 	if (tool->json)
 		return tool_print_json(error, TOOL_NO);
-	report_problems(tool, json_object_get(error, "problems"));
+	report_problems(tool, json_object_get(error, "problems"), true);
 	return TOOL_NO;
 }
