@@ -37,7 +37,10 @@ DEP_CFLAGS := $(call dep,cflags,fuse3,-I/usr/include/fuse3) $(call dep,cflags,in
 DEP_LIBS := $(call dep,libs,fuse3,-lfuse3) $(call dep,libs,inih,-linih) \
 	$(call dep,libs,uuid,-luuid) $(call dep,libs,jansson,-ljansson)
 
-LIB_OBJECTS := $(patsubst %.c,$(B)/%.o,$(filter-out fs/main.c,$(wildcard fs/*.c)))
+PROBE_SOURCES := fs/driver_probe_main.c fs/driver_sandbox.c
+LIB_OBJECTS := $(patsubst %.c,$(B)/%.o,$(filter-out fs/main.c $(PROBE_SOURCES),$(wildcard fs/*.c))) \
+	$(B)/tables_builtin.o
+TABLES := conf/soc.ini conf/l4t.ini conf/driver.ini
 TOOL_OBJECTS := $(patsubst %.c,$(B)/%.o,$(wildcard tools/*.c))
 TEST_BINARIES := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c tests/proto/test_*.c))
 TEST_HELPERS := $(patsubst %.c,$(B)/%,$(wildcard tests/lib/*.c))
@@ -48,10 +51,10 @@ FUZZERS := $(patsubst %.c,$(B)/%,$(FUZZ_SOURCES))
 # V=1 shows the whole commands.
 run = $(if $(V),,@printf '  %-4s %s\n' $(1) $@ && )$(2)
 
-all: build/gldriverfs build/gldriverctl
+all: build/gldriverfs build/gldriverctl build/gldriverfs-probe
 
 # The links lead to the variant that was made last.
-build/gldriverfs build/gldriverctl: build/%: $(B)/% FORCE
+build/gldriverfs build/gldriverctl build/gldriverfs-probe: build/%: $(B)/% FORCE
 	@[ "$$(readlink $@)" = $(variant)/$* ] || ln -sfn $(variant)/$* $@
 
 $(B)/libgldriverfs.a: $(LIB_OBJECTS)
@@ -61,6 +64,10 @@ $(B)/gldriverfs: $(B)/fs/main.o $(B)/libgldriverfs.a
 	$(call run,LINK,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(DEP_LIBS))
 $(B)/gldriverctl: $(TOOL_OBJECTS) $(B)/libgldriverfs.a
 	$(call run,LINK,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(DEP_LIBS))
+# Runs under limits that no sanitizer can.
+$(B)/gldriverfs-probe: $(PROBE_SOURCES) fs/driver_sandbox.h $(B)/flags
+	@mkdir -p $(@D)
+	$(call run,LINK,$(CC) $(DEFINES) -iquote fs $(CPPFLAGS) -std=gnu11 $(WARNINGS) $(CFLAGS) $(LDFLAGS) -o $@ $(PROBE_SOURCES) -ldl)
 # What several tests share: a kernel's end of a session, generations made by hand.
 TEST_SUPPORT := $(B)/tests/support.a
 $(TEST_SUPPORT): $(B)/tests/proto/wire.o $(B)/tests/proto/world.o
@@ -78,6 +85,13 @@ $(B)/tests/lib/%: tests/lib/%.c $(B)/flags
 	$(call run,LINK,$(CC) -D_GNU_SOURCE -std=gnu11 $(WARNINGS) $(CFLAGS) -pthread -o $@ $< -ldl)
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
+	$(call run,CC,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<)
+
+# The tables of conf/ are compiled in.
+$(B)/tables_builtin.c: tools/embed.sh $(TABLES)
+	@mkdir -p $(@D)
+	$(call run,GEN,tools/embed.sh $(TABLES) >$@.new && mv $@.new $@)
+$(B)/tables_builtin.o: $(B)/tables_builtin.c $(B)/flags
 	$(call run,CC,$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<)
 
 # Another compiler or other flags remake everything.
@@ -103,7 +117,7 @@ check-long: deps
 check-long-run: all tests
 	@BUILD=$(B) LONG=1 tests/run.sh
 tests: $(TEST_BINARIES) $(TEST_HELPERS) $(REPLAYS)
-unit: $(TEST_BINARIES)
+unit: $(TEST_BINARIES) $(B)/gldriverfs-probe
 	@for t in $(TEST_BINARIES); do $$t || exit 1; done
 fuzzers: $(FUZZERS)
 lint:
@@ -113,15 +127,21 @@ lint-run:
 	@LINT_FLAGS='-std=gnu11 $(subst ',,$(ALL_CPPFLAGS))' tests/lint.sh
 
 bindir = $(DESTDIR)$(PREFIX)/bin
+libexecdir = $(DESTDIR)$(PREFIX)/libexec/gldriverfs
 docdir = $(DESTDIR)$(PREFIX)/share/doc/gldriverfs
+libdir = $(DESTDIR)$(PREFIX)/lib/gldriverfs
 install: all
-	install -d $(bindir) $(docdir)/examples
+	install -d $(bindir) $(libexecdir) $(docdir)/examples $(libdir)
 	install -m 755 $(B)/gldriverfs $(B)/gldriverctl $(bindir)
+	install -m 755 $(B)/gldriverfs-probe $(libexecdir)
 	install -m 644 README.md NEWS LICENSE conf/gldriverfs.conf $(docdir)
 	install -m 644 conf/examples/*.conf $(docdir)/examples
+	install -m 644 $(TABLES) $(libdir)
 uninstall:
 	rm -f $(bindir)/gldriverfs $(bindir)/gldriverctl
-	rm -rf $(docdir)
+	rm -rf $(libexecdir) $(docdir)
+	rm -f $(addprefix $(libdir)/,$(notdir $(TABLES)))
+	-rmdir --ignore-fail-on-non-empty $(libdir)
 
 clean:
 	rm -rf build

@@ -18,6 +18,7 @@ struct daemon {
 	struct rootfs *root;
 	struct rootfs *under;
 	struct scan_cache *cache;
+	struct driver_probe_cache *driver_probes;
 	struct fdpool *pool;
 	struct tree *tree;
 	struct ops ops;

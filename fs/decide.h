@@ -4,6 +4,7 @@
 
 #include "facts.h"
 #include "layer.h"
+#include "tables.h"
 
 struct decision {
 	bool on;
@@ -16,7 +17,26 @@ struct decision {
 	struct facts facts; /* the probed ones, plus host's and compat's */
 };
 
-/* Decides. Warns in diags where a forced pairing is known to be bad. Returns 0 or -ENOMEM. */
-int decide(const struct policy *policy, struct layer *const *layers, size_t n_layers,
-	const struct facts *probed, struct decision *ret_decision, struct diag_list *diags);
+/* What a probe child found: cuDriverGetVersion of one libcuda. */
+struct driver_probe {
+	const struct source *source;
+	char cuda[16];   /* "12.2"; "": the child could not tell */
+	const char *why; /* cuda is "": why, the end of a sentence; else NULL */
+};
+
+/* What a decision is made of. All pointers are the caller's. */
+struct decide_input {
+	const struct policy *policy;
+	struct layer *const *layers;
+	size_t n_layers;
+	const struct facts *probed;
+	const struct tables *tables;
+	const struct driver_probe *probes; /* NULL: none */
+	size_t n_probes;
+};
+
+/* Decides. Warns in diags where a forced pairing is known to be bad and where auto cannot tell.
+ * Returns 0 or -ENOMEM. */
+int decide(
+	const struct decide_input *input, struct decision *ret_decision, struct diag_list *diags);
 void decision_clear(struct decision *decision);

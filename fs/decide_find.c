@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* decide: what stands against what: the machine, the host's libcuda, the compat directories. */
 #include "decide_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "candidate.h"
 #include "pick.h"
@@ -47,29 +49,99 @@ static const char *driver_of(const struct candidate *candidate)
 	return version_is_driver(version) ? version : NULL;
 }
 
-void decide_find_host(struct layer *const *layers, size_t n_layers, const struct facts *probed,
-	struct decide_host *ret_host)
+const char *decide_set_path(const struct decide_set *set)
 {
-	const char *kernel = probed->items[FACT_KERNEL_DRIVER].value;
+	return set->layer->sets[set->set].path;
+}
+
+static void find_machine(
+	const struct tables *tables, const struct facts *facts, struct decide_machine *ret_machine)
+{
+	struct decide_machine machine = {
+		.soc = facts->items[FACT_SOC].value,
+		.l4t = facts->items[FACT_L4T].value,
+		.kernel = facts->items[FACT_KERNEL_DRIVER].value,
+		.gpu = facts->items[FACT_GPU].value,
+		.stack = facts->items[FACT_GPU_STACK].value,
+	};
+
+	machine.tegra = machine.soc || machine.l4t;
+	if (machine.l4t)
+		machine.row = tables_l4t(tables, machine.l4t, machine.soc);
+	machine.has_branches = !machine.tegra || string_equal(machine.stack, "openrm");
+	*ret_machine = machine;
+}
+
+static bool tell_cuda(
+	struct decide_cuda *cuda, enum decide_from from, const char *version, const char *where)
+{
+	size_t size = version ? strlen(version) : 0;
+
+	if (size == 0 || size >= sizeof(cuda->version))
+		return false;
+	memcpy(cuda->version, version, size + 1);
+	cuda->from = from;
+	cuda->where = where;
+	return true;
+}
+
+static bool tell_said(struct decide_cuda *cuda, const struct policy_value *said)
+{
+	if (!tell_cuda(cuda, FROM_POLICY, said->text, NULL))
+		return false;
+	cuda->said = said;
+	return true;
+}
+
+static bool tell_probed(
+	struct decide_cuda *cuda, const struct decide_input *input, const struct candidate *libcuda)
+{
+	for (size_t i = 0; libcuda && i < input->n_probes; i++) {
+		if (input->probes[i].source != libcuda->source)
+			continue;
+		cuda->unasked = input->probes[i].why;
+		return tell_cuda(
+			cuda, FROM_PROBE, input->probes[i].cuda, libcuda->source->real_path);
+	}
+	return false;
+}
+
+static void find_host_cuda(const struct decide_input *input, struct decide_host *host)
+{
+	const struct decide_machine *machine = &host->machine;
+
+	if (host->cuda.said || tell_probed(&host->cuda, input, host->libcuda))
+		return;
+	if (machine->row && tell_cuda(&host->cuda, FROM_L4T, machine->row->cuda, machine->l4t))
+		return;
+	if (host->driver)
+		tell_cuda(&host->cuda, FROM_BRANCH,
+			tables_cuda_of_driver(input->tables, host->driver), host->driver);
+}
+
+void decide_find_host(
+	const struct decide_input *input, const struct facts *facts, struct decide_host *ret_host)
+{
 	struct decide_host host = { 0 };
 
-	for (size_t i = 0; i < n_layers; i++) {
-		const struct policy_layer *policy = layers[i]->policy;
+	find_machine(input->tables, facts, &host.machine);
+	for (size_t i = 0; i < input->n_layers; i++) {
+		const struct layer *layer = input->layers[i];
 
-		if (policy->role == ROLE_COMPAT)
+		if (layer->policy->role == ROLE_COMPAT)
 			continue;
 		if (!host.libcuda) {
-			host.libcuda = find_libcuda(layers[i], PICK_ALL_SETS, kernel);
-			host.layer = host.libcuda ? layers[i] : NULL;
-			if (host.layer && policy->cuda.text)
-				host.said = &policy->cuda;
+			host.libcuda = find_libcuda(layer, PICK_ALL_SETS, host.machine.kernel);
+			host.layer = host.libcuda ? layer : NULL;
 		}
-		if (!host.said && policy->cuda.text)
-			host.said = &policy->cuda;
+		if (!host.cuda.said)
+			tell_said(&host.cuda, &layer->policy->cuda);
 	}
 	host.file_driver = driver_of(host.libcuda);
-	host.driver = version_is_driver(kernel) ? kernel : host.file_driver;
-	host.cuda = host.said ? host.said->text : facts_cuda_of_driver(host.driver);
+	if (host.machine.has_branches)
+		host.driver = version_is_driver(host.machine.kernel) ? host.machine.kernel
+								     : host.file_driver;
+	find_host_cuda(input, &host);
 	*ret_host = host;
 }
 
@@ -98,21 +170,68 @@ static size_t count_files(const struct layer *layer, uint32_t set)
 	return files > 0 ? files : links;
 }
 
-int decide_find_sets(struct layer *const *layers, size_t n_layers, struct decide_set **ret_sets,
-	size_t *ret_count)
+/* A directory of the path has exactly this name. */
+static bool has_component(const char *path, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (const char *at = path; (at = strstr(at, name)) != NULL; at += size) {
+		if (at > path && at[-1] == '/' && (at[size] == '/' || at[size] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+/* What tells it best goes first: the policy, the package itself, its name, its driver. */
+static void find_set_cuda(const struct decide_input *input, struct decide_set *set)
+{
+	const char *paths[] = { decide_set_path(set), set->libcuda->source->path };
+	char version[MACHINE_WORD];
+
+	if (tell_said(&set->cuda, &set->layer->policy->cuda))
+		return;
+	if (set->note && tell_cuda(&set->cuda, FROM_NOTE, set->note->cuda, NULL))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		if (machine_cuda_of_path(paths[i], version) == 0 &&
+			tell_cuda(&set->cuda, FROM_PATH, version, paths[i]))
+			return;
+	}
+	if (set->driver && tell_cuda(&set->cuda, FROM_BRANCH,
+				   tables_cuda_of_driver(input->tables, set->driver), set->driver))
+		return;
+	tell_probed(&set->cuda, input, set->libcuda);
+}
+
+static struct decide_set make_set(const struct decide_input *input, const struct layer *layer,
+	uint32_t index, const struct candidate *libcuda)
+{
+	const struct compat_note *note = libcuda->source->note;
+	struct decide_set set = { .layer = layer, .set = index, .libcuda = libcuda };
+
+	set.n_files = count_files(layer, index);
+	set.note = note && note->state == NOTE_PRESENT ? note : NULL;
+	set.driver = driver_of(libcuda);
+	set.orin = has_component(decide_set_path(&set), "compat_orin") ||
+		   has_component(libcuda->source->path, "compat_orin");
+	find_set_cuda(input, &set);
+	return set;
+}
+
+int decide_find_sets(
+	const struct decide_input *input, struct decide_set **ret_sets, size_t *ret_count)
 {
 	struct decide_set *sets = NULL;
 	size_t capacity = 0;
 	size_t count = 0;
 
-	for (size_t i = 0; i < n_layers; i++) {
-		const struct layer *layer = layers[i];
+	for (size_t i = 0; i < input->n_layers; i++) {
+		const struct layer *layer = input->layers[i];
 
 		if (layer->policy->role != ROLE_COMPAT)
 			continue;
 		for (uint32_t set = 0; set < layer->n_sets; set++) {
 			const struct candidate *libcuda = find_libcuda(layer, set, NULL);
-			struct decide_set *new;
 
 			if (!libcuda || !layer->sets[set].present)
 				continue;
@@ -120,15 +239,8 @@ int decide_find_sets(struct layer *const *layers, size_t n_layers, struct decide
 				free(sets);
 				return -ENOMEM;
 			}
-			new = &sets[count];
-			*new = (struct decide_set){
-				.layer = layer, .set = set, .order = count, .libcuda = libcuda
-			};
-			new->n_files = count_files(layer, set);
-			new->driver = driver_of(libcuda);
-			if (layer->policy->cuda.text)
-				new->said = &layer->policy->cuda;
-			new->cuda = new->said ? new->said->text : facts_cuda_of_driver(new->driver);
+			sets[count] = make_set(input, layer, set, libcuda);
+			sets[count].order = count;
 			count++;
 		}
 	}
@@ -141,7 +253,7 @@ static int compare_sets(const void *a, const void *b)
 {
 	const struct decide_set *left = a;
 	const struct decide_set *right = b;
-	int order = version_compare(right->cuda, left->cuda);
+	int order = version_compare(right->cuda.version, left->cuda.version);
 
 	if (order == 0)
 		order = version_compare(right->driver, left->driver);
@@ -154,45 +266,4 @@ void decide_rank_sets(struct decide_set *sets, size_t count)
 {
 	if (count > 1)
 		qsort(sets, count, sizeof(*sets), compare_sets);
-}
-
-static int set_driver(
-	struct facts *facts, enum fact_id id, const struct candidate *libcuda, const char *driver)
-{
-	if (!libcuda)
-		return facts_set(facts, id, NULL, "no layer has a libcuda");
-	if (!driver)
-		return facts_set(facts, id, NULL, "the name of %s has no driver version",
-			libcuda->source->real_path);
-	return facts_set(facts, id, driver, "the name of %s", libcuda->source->real_path);
-}
-
-static int set_cuda(struct facts *facts, enum fact_id id, const char *cuda,
-	const struct policy_value *said, const char *driver)
-{
-	if (said && said->file)
-		return facts_set(facts, id, cuda, "%s:%u", said->file, said->line);
-	if (said)
-		return facts_set(facts, id, cuda, "the policy");
-	if (!driver)
-		return facts_set(facts, id, NULL, "neither a driver version nor cuda = tells it");
-	if (!cuda)
-		return facts_set(facts, id, NULL, "driver %s is of no known branch", driver);
-	return facts_set(facts, id, cuda, "the branch of driver %s", driver);
-}
-
-int decide_set_facts(
-	struct facts *facts, const struct decide_host *host, const struct decide_set *set)
-{
-	if (set_driver(facts, FACT_HOST_DRIVER, host->libcuda, host->file_driver) < 0 ||
-		set_cuda(facts, FACT_HOST_CUDA, host->cuda, host->said, host->driver) < 0)
-		return -ENOMEM;
-	if (!set) {
-		if (facts_set(facts, FACT_COMPAT_DRIVER, NULL, "no compat layer has a libcuda") < 0)
-			return -ENOMEM;
-		return facts_set(facts, FACT_COMPAT_CUDA, NULL, "no compat layer has a libcuda");
-	}
-	if (set_driver(facts, FACT_COMPAT_DRIVER, set->libcuda, set->driver) < 0)
-		return -ENOMEM;
-	return set_cuda(facts, FACT_COMPAT_CUDA, set->cuda, set->said, set->driver);
 }

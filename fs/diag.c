@@ -13,8 +13,8 @@ static void clean_control_characters(char *text)
 			*text = '?';
 }
 
-static void diag_take(
-	struct diag_list *list, enum diag_level level, const char *file, unsigned line, char *text)
+static void diag_take(struct diag_list *list, enum diag_level level, const char *id,
+	const char *file, unsigned line, char *text)
 {
 	char *copy = file ? strdup(file) : NULL;
 
@@ -27,7 +27,7 @@ static void diag_take(
 	}
 	clean_control_characters(text);
 	list->items[list->count++] =
-		(struct diag){ .level = level, .file = copy, .line = line, .text = text };
+		(struct diag){ .level = level, .id = id, .file = copy, .line = line, .text = text };
 }
 
 void diag_add(struct diag_list *list, enum diag_level level, const char *file, unsigned line,
@@ -40,7 +40,20 @@ void diag_add(struct diag_list *list, enum diag_level level, const char *file, u
 	if (vasprintf(&text, format, arguments) < 0)
 		text = NULL;
 	va_end(arguments);
-	diag_take(list, level, file, line, text);
+	diag_take(list, level, NULL, file, line, text);
+}
+
+void diag_add_as(struct diag_list *list, enum diag_level level, const char *id, const char *file,
+	unsigned line, const char *format, ...)
+{
+	va_list arguments;
+	char *text = NULL;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	va_end(arguments);
+	diag_take(list, level, id, file, line, text);
 }
 
 void diag_append(struct diag_list *list, const struct diag_list *from)
@@ -48,7 +61,7 @@ void diag_append(struct diag_list *list, const struct diag_list *from)
 	for (size_t i = 0; i < from->count; i++) {
 		const struct diag *diag = &from->items[i];
 
-		diag_take(list, diag->level, diag->file, diag->line, strdup(diag->text));
+		diag_take(list, diag->level, diag->id, diag->file, diag->line, strdup(diag->text));
 	}
 	list->lost += from->lost;
 }

@@ -11,9 +11,10 @@ enum diag_level { DIAG_ERROR, DIAG_WARNING, DIAG_INFO };
 
 struct diag {
 	enum diag_level level;
-	char *file;    /* policy or host file, NULL where there is none */
-	unsigned line; /* from 1; 0 where there is none */
-	char *text;    /* one sentence, no line break */
+	const char *id; /* constant: the kind of finding (findings.h); NULL: of none */
+	char *file;     /* policy or host file, NULL where there is none */
+	unsigned line;  /* from 1; 0 where there is none */
+	char *text;     /* one sentence, no line break */
 };
 
 /* Zero-initialised is empty. */
@@ -28,6 +29,9 @@ struct diag_list {
  * Without memory the finding is counted in `lost`: adding never fails. */
 void diag_add(struct diag_list *list, enum diag_level level, const char *file, unsigned line,
 	const char *format, ...) _printf_(5, 6);
+/* The same for a kind of finding that findings.h explains; id is a constant. */
+void diag_add_as(struct diag_list *list, enum diag_level level, const char *id, const char *file,
+	unsigned line, const char *format, ...) _printf_(6, 7);
 /* Appends copies of all findings of `from`. */
 void diag_append(struct diag_list *list, const struct diag_list *from);
 /* How many findings of this level the list holds. */

@@ -7,6 +7,7 @@
 
 #include "listing.h"
 #include "soname.h"
+#include "status.h"
 
 /* ---- what is asked for ---- */
 
@@ -102,7 +103,7 @@ static json_t *needed_json(const struct generation *generation, const char *need
 		note = "of the C library: the program's own";
 	for (size_t i = 0; i < generation->resolution->n_unresolved; i++)
 		if (strcmp(generation->resolution->unresolved[i].needed, needed) == 0)
-			note = "nothing provides it";
+			note = "no layer provides it";
 	return json_pack("{s:o, s:n, s:n, s:s}", "name", jsonhelp_text(needed), "path", "layer",
 		"note", note);
 }
@@ -211,8 +212,11 @@ static int add_rejections(const struct query *query, json_t *rejected)
 		for (size_t j = 0; j < layer->n_rejections; j++) {
 			const struct rejection *rejection = &layer->rejections[j];
 
+			/* Its SONAME is not known: libcuda.so.1 may be libcuda.so.535.1's. */
 			if (strcmp(rejection->path, query->name) != 0 &&
-				strcmp(path_base(rejection->path), path_base(query->name)) != 0)
+				strcmp(path_base(rejection->path), path_base(query->name)) != 0 &&
+				!soname_same_stem(
+					path_base(rejection->path), path_base(query->name)))
 				continue;
 			if (json_array_append_new(
 				    rejected, json_pack("{s:o, s:o, s:o}", "path",
@@ -271,20 +275,54 @@ static char *absent_summary(const struct generation *generation, const char *nam
 		"nothing known of %s: no layer has a file of this name or SONAME", base);
 }
 
+/* Whether the item of an answer's list is of the very name that was asked for, not only of its
+ * SONAME. */
+static bool is_of_name(const struct query *query, const json_t *item)
+{
+	const char *source = jsonhelp_string(item, "source");
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach(json_object_get(item, "names"), i,
+		name) if (query->plain &&
+			  string_equal(json_string_value(name), query->name)) return true;
+	return string_equal(source, query->name) ||
+	       matches_path(query, jsonhelp_string(item, "path")) ||
+	       (query->plain && (string_equal(jsonhelp_string(item, "soname"), query->name) ||
+					string_equal(path_base(source), query->name)));
+}
+
+static const json_t *find_of_name(const struct query *query, const json_t *array)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(array, i, item) if (is_of_name(query, item)) return item;
+	return NULL;
+}
+
+static bool is_found(const struct query *query, const json_t *served)
+{
+	return find_of_name(query, served) ||
+	       (json_array_size(served) > 0 && view_find(query->generation->view, query->path));
+}
+
 static char *make_summary(
 	const struct query *query, const json_t *served, const json_t *lost, const json_t *rejected)
 {
 	const json_t *first = json_array_get(served, 0);
 	const struct view_entry *entry = view_find(query->generation->view, query->path);
 
-	if (first)
+	if (first && is_found(query, served))
 		return string_format("%s comes from layer %s: %s", query->name,
 			jsonhelp_string(first, "layer"), jsonhelp_string(first, "source"));
 	if (entry && entry->kind == VIEW_DIRECTORY)
 		return string_format("%s is a directory of the view", query->path);
 	if (entry)
 		return string_format("%s is made by gldriverfs itself", query->path);
-	first = json_array_get(lost, 0);
+	first = find_of_name(query, lost);
+	if (!first)
+		first = json_array_get(lost, 0);
 	if (first)
 		return string_format("%s is not served: %s", query->name,
 			jsonhelp_string(first, "why") ? jsonhelp_string(first, "why") : "");
@@ -293,6 +331,17 @@ static char *make_summary(
 		return string_format("%s is not served: %s", query->name,
 			jsonhelp_string(first, "reason") ? jsonhelp_string(first, "reason") : "");
 	return absent_summary(query->generation, query->name);
+}
+
+/* Why compat is on or off, where that decides who gives the name; JSON null elsewhere. */
+static json_t *compat_json(const struct query *query)
+{
+	const char *base = path_base(query->name);
+	bool decides = soname_is_cuda_set(base);
+
+	for (size_t i = 0; i < query->sonames.count && !decides; i++)
+		decides = soname_is_cuda_set(query->sonames.items[i]);
+	return decides ? status_compat_json(query->generation) : json_null();
 }
 
 json_t *explain_name(const struct generation *generation, const char *name)
@@ -305,6 +354,7 @@ json_t *explain_name(const struct generation *generation, const char *name)
 	_cleanup_(jsonhelp_decrefp) json_t *aliases = json_array();
 	_cleanup_(jsonhelp_decrefp) json_t *lost = json_array();
 	_cleanup_(jsonhelp_decrefp) json_t *rejected = json_array();
+	_cleanup_(jsonhelp_decrefp) json_t *compat = NULL;
 	_cleanup_(freep) char *summary = NULL;
 	int r = collect(&query);
 
@@ -312,13 +362,14 @@ json_t *explain_name(const struct generation *generation, const char *name)
 		r = add_verdicts(&query, served, aliases, lost);
 	if (r == 0)
 		r = add_rejections(&query, rejected);
+	compat = compat_json(&query);
 	string_list_clear(&query.sonames);
-	if (r < 0)
+	if (r < 0 || !compat)
 		return NULL;
 	summary = make_summary(&query, served, lost, rejected);
 	if (!summary)
 		return NULL;
-	return json_pack("{s:o, s:b, s:o, s:O, s:O, s:O, s:O}", "name", jsonhelp_text(name),
-		"found", json_array_size(served) > 0, "summary", jsonhelp_text(summary), "served",
-		served, "aliases", aliases, "lost", lost, "rejected", rejected);
+	return json_pack("{s:o, s:b, s:o, s:O, s:O, s:O, s:O, s:O}", "name", jsonhelp_text(name),
+		"found", is_found(&query, served), "summary", jsonhelp_text(summary), "served",
+		served, "aliases", aliases, "lost", lost, "rejected", rejected, "compat", compat);
 }

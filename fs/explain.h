@@ -6,7 +6,9 @@
 #include "jsonhelp.h"
 
 /* Why the name is what it is. name: a path in the view (also below the mountpoint), a host path, a
- * file name or a SONAME. {name, found, summary, served[], aliases[], lost[], rejected[]}: served
+ * file name or a SONAME. {name, found, summary, served[], aliases[], lost[], rejected[],
+ * compat}: served
  * {path, layer, source, soname, why, needed[{name, path, layer, note}], names[]}, lost {path,
- * layer, source, verdict, why}. NULL without memory. */
+ * layer, source, verdict, why}; compat (status_compat_json) where the decision matters: the CUDA
+ * set, else null. NULL without memory. */
 json_t *explain_name(const struct generation *generation, const char *name);

@@ -7,50 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "soname.h"
-
 static const char *const fact_names[FACT_COUNT] = {
+	[FACT_SOC] = "soc",
+	[FACT_DEVICE] = "device",
+	[FACT_GPU_STACK] = "gpu-stack",
+	[FACT_L4T] = "l4t",
+	[FACT_JETPACK] = "jetpack",
+	[FACT_GPU] = "gpu",
 	[FACT_KERNEL_DRIVER] = "kernel-driver",
 	[FACT_HOST_DRIVER] = "host-driver",
 	[FACT_HOST_CUDA] = "host-cuda",
 	[FACT_COMPAT_DRIVER] = "compat-driver",
 	[FACT_COMPAT_CUDA] = "compat-cuda",
-};
-
-struct branch {
-	char major[4];
-	const char *cuda;
-};
-
-/* Driver branches of servers and desktops, sorted. Source: NVIDIA's CUDA Compatibility guide and
- * the CUDA Toolkit release notes, "CUDA Toolkit and Corresponding Driver Versions"; 565 as its
- * nvidia-smi says. Tegra's 540 is three CUDA versions and so is not here. */
-static const struct branch branches[] = {
-	{ "410", "10.0" },
-	{ "418", "10.1" },
-	{ "440", "10.2" },
-	{ "450", "11.0" },
-	{ "455", "11.1" },
-	{ "460", "11.2" },
-	{ "465", "11.3" },
-	{ "470", "11.4" },
-	{ "495", "11.5" },
-	{ "510", "11.6" },
-	{ "515", "11.7" },
-	{ "520", "11.8" },
-	{ "525", "12.0" },
-	{ "530", "12.1" },
-	{ "535", "12.2" },
-	{ "545", "12.3" },
-	{ "550", "12.4" },
-	{ "555", "12.5" },
-	{ "560", "12.6" },
-	{ "565", "12.7" },
-	{ "570", "12.8" },
-	{ "575", "12.9" },
-	{ "580", "13.0" },
-	{ "590", "13.1" },
-	{ "595", "13.2" },
+	[FACT_COMPAT_NOTE] = "compat-note",
 };
 
 const char *fact_name(enum fact_id id)
@@ -111,79 +80,4 @@ void facts_clear(struct facts *facts)
 {
 	for (size_t i = 0; i < FACT_COUNT; i++)
 		fact_clear(&facts->items[i]);
-}
-
-/* A word of digits and dots with at least two parts, none of them empty. */
-static bool is_version(const char *word, size_t size)
-{
-	size_t parts = 1;
-
-	for (size_t i = 0; i < size; i++) {
-		if (word[i] == '.') {
-			if (i == 0 || i + 1 == size || word[i - 1] == '.')
-				return false;
-			parts++;
-		} else if (word[i] < '0' || word[i] > '9') {
-			return false;
-		}
-	}
-	return size > 0 && parts >= 2;
-}
-
-/* The first word of the line that is a version; -ENOENT: none, or one that is too long. With
- * `alone` the line must hold nothing else. */
-static int find_version(const char *line, size_t size, bool alone, char version[32])
-{
-	static const char blank[] = " \t\r";
-	size_t at = 0;
-
-	while (at < size) {
-		size_t begin;
-
-		if (memchr(blank, line[at], sizeof(blank) - 1)) {
-			at++;
-			continue;
-		}
-		for (begin = at; at < size && !memchr(blank, line[at], sizeof(blank) - 1);)
-			at++;
-		if (is_version(line + begin, at - begin) && at - begin < 32) {
-			memcpy(version, line + begin, at - begin);
-			version[at - begin] = '\0';
-			return 0;
-		}
-		if (alone)
-			return -ENOENT;
-	}
-	return -ENOENT;
-}
-
-int facts_parse_kernel_driver(const char *text, size_t size, char version[32])
-{
-	static const char prefix[] = "NVRM version:";
-	size_t at = 0;
-
-	while (at < size) {
-		const char *line = text + at;
-		const char *end = memchr(line, '\n', size - at);
-		size_t length = end ? (size_t)(end - line) : size - at;
-
-		if (length >= sizeof(prefix) - 1 && memcmp(line, prefix, sizeof(prefix) - 1) == 0)
-			return find_version(line, length, false, version);
-		/* /sys/module/nvidia/version is the number alone */
-		if (at == 0 && find_version(line, length, true, version) == 0)
-			return 0;
-		at += length + 1;
-	}
-	return -ENOENT;
-}
-
-const char *facts_cuda_of_driver(const char *driver)
-{
-	if (!version_is_driver(driver))
-		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(branches); i++) {
-		if (memcmp(branches[i].major, driver, 3) == 0)
-			return branches[i].cuda;
-	}
-	return NULL;
 }

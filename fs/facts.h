@@ -6,11 +6,18 @@
 #include "layer.h"
 
 enum fact_id {
-	FACT_KERNEL_DRIVER, /* "535.129.03" */
+	FACT_SOC,           /* "tegra234" */
+	FACT_DEVICE,        /* "Orin" */
+	FACT_GPU_STACK,     /* "nvgpu", "openrm" */
+	FACT_L4T,           /* "36.4.7" */
+	FACT_JETPACK,       /* "6.1" */
+	FACT_GPU,           /* a desktop's or server's model, "NVIDIA GeForce RTX 4090" */
+	FACT_KERNEL_DRIVER, /* "535.129.03"; on R34, R35 it is the L4T release */
 	FACT_HOST_DRIVER,   /* of the host libcuda's file name */
 	FACT_HOST_CUDA,     /* "12.2" */
 	FACT_COMPAT_DRIVER, /* of the chosen compat directory's libcuda */
 	FACT_COMPAT_CUDA,
+	FACT_COMPAT_NOTE, /* what its forward-compatibility note says, in short */
 	FACT_COUNT
 };
 
@@ -30,9 +37,3 @@ int facts_set(struct facts *facts, enum fact_id id, const char *value, const cha
 	...) _printf_(4, 5);
 int facts_copy(const struct facts *from, struct facts *ret_facts);
 void facts_clear(struct facts *facts);
-
-/* The NVIDIA driver's version in the text of /proc/driver/nvidia/version or
- * /sys/module/nvidia/version (FACTS.md 4): copies it into version[32]. Returns 0 or -ENOENT. */
-int facts_parse_kernel_driver(const char *text, size_t size, char version[32]);
-/* The CUDA version of a driver ("535.129.03" → "12.2"), NULL: the branch is unknown. Constant. */
-const char *facts_cuda_of_driver(const char *driver);

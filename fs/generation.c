@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "generation.h"
 
+#include "findings.h"
+
 #include <stdlib.h>
 
 struct generation *generation_ref(struct generation *generation)
@@ -19,6 +21,9 @@ static void generation_free(struct generation *generation)
 	policy_free(generation->policy);
 	string_list_clear(&generation->files);
 	diag_clear(&generation->diags);
+	if (generation->findings)
+		findings_clear(generation->findings);
+	free(generation->findings);
 	free(generation->status);
 	free(generation->name);
 	free(generation->mountpoint);

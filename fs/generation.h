@@ -8,6 +8,8 @@
 
 #include "resolve.h"
 
+struct findings;
+
 struct generation {
 	atomic_uint references;
 	char *name;       /* of the instance */
@@ -18,9 +20,10 @@ struct generation {
 	size_t n_layers;
 	struct decision decision;
 	struct resolution *resolution;
-	struct view *view; /* resolution->view, finished, with .gldriverfs */
-	struct diag_list diags;
-	char *status; /* JSON text of .gldriverfs/status.json */
+	struct view *view;         /* resolution->view, finished, with .gldriverfs */
+	struct diag_list diags;    /* as noted while it was made */
+	struct findings *findings; /* all there is to say; owned */
+	char *status;              /* JSON text of .gldriverfs/status.json */
 };
 
 struct generation *generation_ref(struct generation *generation);

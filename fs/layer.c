@@ -25,6 +25,7 @@ struct source *source_unref(struct source *source)
 	if (source->release)
 		source->release(source);
 	elf_facts_clear(&source->elf);
+	free(source->note);
 	free(source->path);
 	free(source->real_path);
 	free(source);
@@ -103,6 +104,12 @@ static int compare_candidates(const void *a, const void *b)
 	if (left->set != right->set)
 		return left->set < right->set ? -1 : 1;
 	return strcmp(left->path, right->path);
+}
+
+void layer_set_fault(struct layer *layer, enum link_fault fault)
+{
+	if (layer->n_rejections > 0)
+		layer->rejections[layer->n_rejections - 1].fault = fault;
 }
 
 static int compare_rejections(const void *a, const void *b)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "elf.h"
+#include "note.h"
 #include "policy.h"
 
 /* What makes a host file the same file (DESIGN 2). Zero the struct before filling: it is compared
@@ -35,11 +36,13 @@ struct source {
 	uint32_t uid;
 	uint32_t gid;
 	bool in_store;       /* the path inside its root begins with /nix/store/ */
+	bool covered;        /* under the mount: no path leads there */
 	bool is_elf;         /* elf is filled */
 	char *path;          /* canonical, inside its root: "/usr/lib/…" */
 	char *real_path;     /* the same as this process (and the user) reaches it */
 	struct rootfs *root; /* where `path` is opened again; a reference */
 	struct elf_facts elf;
+	struct compat_note *note; /* of a libcuda, owned; NULL: it is none */
 	/* What edges hang on it: the descriptor held of it (fdpool) and what the last reference
 	 * runs before it frees (closes the descriptor, drops `root`); NULL: nothing. */
 	void *pin;
@@ -71,9 +74,13 @@ struct layer_set {
 	bool present; /* it is there; false only where the layer is optional */
 };
 
+enum link_fault { LINK_FINE, LINK_DANGLING, LINK_REFLEXIVE, LINK_LOOP };
+
 struct rejection {
 	char *path; /* host path */
-	char *text; /* why, in words that a user understands */
+	enum link_fault
+		fault; /* it is a link that leads nowhere; LINK_FINE: it is something else */
+	char *text;    /* why, in words that a user understands */
 };
 
 struct layer {
@@ -97,6 +104,8 @@ int layer_add_candidate(struct layer *layer, const char *path, struct source *so
 	const char *link, uint32_t set, bool curated);
 int layer_add_rejection(struct layer *layer, const char *path, const char *format, ...)
 	_printf_(3, 4);
+/* Says of the last rejection what is wrong with it as a link. */
+void layer_set_fault(struct layer *layer, enum link_fault fault);
 /* Sorts candidates and rejections: the result does not depend on readdir's order. */
 void layer_sort(struct layer *layer);
 /* Accepts NULL, returns NULL. */

@@ -73,16 +73,29 @@ static int parse_open(const char *name, int fd, bool may_be_empty, struct ini_fi
 	return inifile_parse(name, data, size, ret_file, diags);
 }
 
+/* Returns the descriptor, -ENOENT without an error in diags, or -errno. */
+static int open_path(const char *path, struct diag_list *diags)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd >= 0)
+		return fd;
+	return errno == ENOENT ? -ENOENT : load_fail(diags, path, -errno, "cannot be opened");
+}
+
+int load_file_text(const char *path, char **ret_text, size_t *ret_size, struct diag_list *diags)
+{
+	_cleanup_(closep) int fd = open_path(path, diags);
+
+	return fd < 0 ? fd : read_open(path, fd, ret_text, ret_size, diags);
+}
+
 int load_file_path(
 	const char *path, bool may_be_empty, struct ini_file **ret_file, struct diag_list *diags)
 {
-	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	_cleanup_(closep) int fd = open_path(path, diags);
 
-	if (fd < 0 && errno == ENOENT)
-		return -ENOENT;
-	if (fd < 0)
-		return load_fail(diags, path, -errno, "cannot be opened");
-	return parse_open(path, fd, may_be_empty, ret_file, diags);
+	return fd < 0 ? fd : parse_open(path, fd, may_be_empty, ret_file, diags);
 }
 
 static bool is_dev_null(int fd)
@@ -90,6 +103,16 @@ static bool is_dev_null(int fd)
 	struct stat st;
 
 	return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+}
+
+/* A machine in a directory may have no /dev: the link says enough. */
+static bool is_link_to_null(int directory, const char *entry)
+{
+	char text[sizeof("/dev/null") + 1];
+	ssize_t length = readlinkat(directory, entry, text, sizeof(text));
+
+	return length == (ssize_t)strlen("/dev/null") &&
+	       memcmp(text, "/dev/null", (size_t)length) == 0;
 }
 
 int load_file_entry(const struct rootfs_node *directory, const char *entry, const char *name,
@@ -102,6 +125,10 @@ int load_file_entry(const struct rootfs_node *directory, const char *entry, cons
 
 	if (fstatat(directory->fd, entry, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 1 : load_fail(diags, name, -errno, "cannot be read");
+	if (may_be_empty && S_ISLNK(st.st_mode) && is_link_to_null(directory->fd, entry)) {
+		*ret_file = NULL;
+		return 0;
+	}
 	r = rootfs_walk_at(directory, entry, NULL, &node);
 	if (r == -ENOENT && S_ISLNK(st.st_mode))
 		return load_fail(diags, name, r, "is a link that leads nowhere");

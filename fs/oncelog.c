@@ -5,6 +5,7 @@
 #include <string.h>
 #include <syslog.h>
 
+#include "findings.h"
 #include "log.h"
 
 static int compare_lines(const void *a, const void *b)
@@ -22,9 +23,17 @@ static void add_line(struct string_list *lines, char *line)
 
 static void collect(const struct generation *generation, struct string_list *lines)
 {
-	for (size_t i = 0; i < generation->diags.count; i++)
-		if (generation->diags.items[i].level != DIAG_INFO)
-			add_line(lines, diag_format(&generation->diags.items[i]));
+	for (size_t i = 0; i < generation->findings->count; i++) {
+		const struct finding *finding = &generation->findings->items[i];
+		const struct diag diag = { .level = finding->level,
+			.file = finding->file,
+			.line = finding->line,
+			.text = finding->text };
+
+		/* links are among the rejected files */
+		if (finding->level != DIAG_INFO && !finding_is_link(finding))
+			add_line(lines, diag_format(&diag));
+	}
 	for (size_t i = 0; i < generation->n_layers; i++)
 		for (size_t k = 0; k < generation->layers[i]->n_rejections; k++) {
 			const struct rejection *rejection = &generation->layers[i]->rejections[k];

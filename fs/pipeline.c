@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "findings.h"
+#include "load_tables.h"
 #include "probe.h"
 #include "status.h"
 
@@ -48,17 +50,66 @@ static int scan_layers(struct generation *generation, const struct pipeline_requ
 	return 0;
 }
 
-static int resolve_layers(struct generation *generation, const struct pipeline_request *request)
+/* Decides, having asked the libcudas where the policy allows it. */
+static int decide_probed(struct generation *generation, const struct pipeline_request *request,
+	struct decide_input *input)
+{
+	_cleanup_(freep) struct driver_probe *probes = NULL;
+
+	if (generation->policy->driver_probe && request->driver_probes) {
+		int r = driver_probe_run(request->driver_probes, input, &probes, &input->n_probes);
+
+		if (r < 0)
+			return r;
+		input->probes = probes;
+		driver_probe_tell(probes, input->n_probes, &generation->diags);
+	}
+	return decide(input, &generation->decision, &generation->diags);
+}
+
+static int decide_layers(struct generation *generation, const struct pipeline_request *request,
+	const struct tables *tables)
 {
 	struct facts probed = { 0 };
+	struct decide_input input = {
+		.policy = generation->policy,
+		.layers = generation->layers,
+		.n_layers = generation->n_layers,
+		.probed = &probed,
+		.tables = tables,
+	};
 	int r;
 
-	r = probe(request->scan.root, &probed);
+	r = probe(request->scan.root, tables, &probed);
 	if (r < 0)
 		return r;
-	r = decide(generation->policy, generation->layers, generation->n_layers, &probed,
-		&generation->decision, &generation->diags);
+	r = decide_probed(generation, request, &input);
 	facts_clear(&probed);
+	return r;
+}
+
+/* The tables; what is wrong with an installed one is a finding of its own kind. */
+static int load_named_tables(struct generation *generation, struct tables **ret_tables)
+{
+	_cleanup_(diag_clear) struct diag_list diags = { 0 };
+	int r = load_tables(ret_tables, &diags);
+
+	for (size_t i = 0; i < diags.count; i++)
+		diags.items[i].id = "tables";
+	diag_append(&generation->diags, &diags);
+	return r;
+}
+
+static int resolve_layers(struct generation *generation, const struct pipeline_request *request)
+{
+	struct tables *tables = NULL;
+	int r;
+
+	r = load_named_tables(generation, &tables);
+	if (r < 0)
+		return r;
+	r = decide_layers(generation, request, tables);
+	tables_free(tables);
 	if (r < 0)
 		return r;
 	return resolve(generation->policy, generation->layers, generation->n_layers,
@@ -72,6 +123,12 @@ static int finish_view(struct generation *generation)
 	int r;
 
 	generation->view = view;
+	generation->findings = calloc(1, sizeof(*generation->findings));
+	if (!generation->findings)
+		return -ENOMEM;
+	r = findings_make(generation, generation->findings);
+	if (r < 0)
+		return r;
 	generation->status = status_text(generation);
 	if (!generation->status)
 		return -ENOMEM;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pipeline: load policy → probe → scan → decide → resolve, the same for the daemon's start and
- * reloads and for `gldriverctl check`. Edge. */
+/* pipeline: load policy → scan → load tables → probe → decide → resolve, the same for the daemon's
+ * start and reloads and for `gldriverctl check`. Edge. */
 #pragma once
 
+#include "driver_probe.h"
 #include "generation.h"
 #include "load.h"
 #include "scan.h"
@@ -13,6 +14,8 @@ struct pipeline_request {
 	const char *mountpoint; /* as status shows it; NULL: the policy's, or none */
 	/* The machine's root for layers and facts; `scan.policy` is filled in here. */
 	struct scan_request scan;
+	/* Answers of earlier runs; NULL: no libcuda is asked, whatever the policy says. */
+	struct driver_probe_cache *driver_probes;
 };
 
 /* Builds a generation (not published; the inode numbers of its view are 0). Returns 0, or -errno

@@ -57,7 +57,7 @@ const struct policy_key policy_keys[POLICY_KEY_COUNT] = {
 	{ GENERAL("watch", watch), .check = CHECK_WORD, .store = STORE_BOOL, .words = yes_no,
 		.fixed = true, .only = "no" },
 	{ GENERAL("driver-probe", driver_probe), .check = CHECK_WORD, .store = STORE_BOOL,
-		.words = yes_no, .only = "no" },
+		.words = yes_no },
 
 	{ COMPAT("mode", compat_mode), .check = CHECK_WORD, .store = STORE_INT, .words = modes,
 		.override = true },

@@ -247,7 +247,8 @@ static void warn_of_later(struct policy_merge *merge)
 		else
 			value = *(const bool *)target ? "yes" : "no";
 		if (strcmp(value, key->only) != 0)
-			diag_add(merge->errors->diags, DIAG_WARNING, origin->file, origin->line,
+			diag_add_as(merge->errors->diags, DIAG_WARNING, "not-implemented",
+				origin->file, origin->line,
 				"%s = %s is not implemented in this version yet", key->name, value);
 	}
 }
@@ -279,6 +280,7 @@ static int move_layers(struct policy_merge *merge)
 int policy_merge_finish(struct policy_merge *merge, struct policy **ret_policy)
 {
 	const struct policy_origin *mode = origin_of(merge->origins, SECTION_COMPAT, "mode");
+	_cleanup_(freep) char *profile = NULL;
 	struct policy *policy = merge->policy;
 	int r;
 
@@ -292,8 +294,12 @@ int policy_merge_finish(struct policy_merge *merge, struct policy **ret_policy)
 	}
 	warn_of_later(merge);
 	if (mode->stage) {
+		/* Of no file: a built-in profile's. */
+		if (!mode->file && policy->profile)
+			profile = string_format("profile %s", policy->profile);
 		r = policy_value_set(&policy->compat_mode_from,
-			compat_mode_name(policy->compat_mode), mode->file, mode->line);
+			compat_mode_name(policy->compat_mode), profile ? profile : mode->file,
+			profile ? 0 : mode->line);
 		if (r < 0)
 			return r;
 	}

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* probe: facts of the machine from /proc and /sys through a root. Edge. */
+/* probe: facts of the machine through a root: /etc/nv_tegra_release, the device tree, the kernel
+ * driver, dpkg, the GPUs (FACTS.md 4). Edge. */
 #pragma once
 
 #include "facts.h"
 #include "rootfs.h"
+#include "tables.h"
 
-/* Probes. What is absent or unreadable is an unknown fact whose source says so, not an error.
- * Returns 0 or -ENOMEM. */
-int probe(struct rootfs *root, struct facts *ret_facts);
+/* Probes. What is absent or unreadable is an unknown fact whose source says which, not an error.
+ * Facts of the layers (host and compat) are left empty. Returns 0 or -ENOMEM. */
+int probe(struct rootfs *root, const struct tables *tables, struct facts *ret_facts);

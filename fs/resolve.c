@@ -179,13 +179,10 @@ static int pick_versions(struct resolve_job *job)
 	return 0;
 }
 
-/* Says once per layer that it holds more than one version, and whether the host's driver is the
- * kernel's. */
+/* Says once per layer that it holds more than one version. */
 static void warn(const struct resolve_job *job)
 {
 	const struct resolution *resolution = job->resolution;
-	const char *kernel = kernel_version(job);
-	const char *host = job->decision->facts.items[FACT_HOST_DRIVER].value;
 	const struct layer *said = NULL;
 
 	for (size_t i = 0; i < resolution->n_verdicts; i++) {
@@ -195,15 +192,11 @@ static void warn(const struct resolve_job *job)
 		if (verdict->code != VERDICT_LOST_VERSION || verdict->layer == said)
 			continue;
 		said = verdict->layer;
-		diag_add(job->diags, DIAG_WARNING, policy->file, policy->line,
+		diag_add_as(job->diags, DIAG_WARNING, "several-versions", policy->file,
+			policy->line,
 			"layer %s has libraries in more than one version; %s is not shown: %s",
 			policy->name, path_base(verdict->candidate->path), verdict->text);
 	}
-	if (version_is_driver(kernel) && host && version_compare(host, kernel) != 0)
-		diag_add(job->diags, DIAG_WARNING, NULL, 0,
-			"the host's libcuda is of driver %s, but the kernel driver is %s: programs "
-			"will get error 803",
-			host, kernel);
 }
 
 static int run(struct resolve_job *job)

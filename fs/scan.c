@@ -98,9 +98,9 @@ static int late(const struct policy_layer *policy, unsigned timeout_ms, struct l
 {
 	struct layer *layer;
 
-	diag_add(diags, policy->optional ? DIAG_WARNING : DIAG_ERROR, policy->file, policy->line,
-		"layer %s could not be read within %u ms%s", policy->name, timeout_ms,
-		policy->optional ? ": it is left out" : "");
+	diag_add_as(diags, policy->optional ? DIAG_WARNING : DIAG_ERROR, "layer-unread",
+		policy->file, policy->line, "layer %s could not be read within %u ms%s",
+		policy->name, timeout_ms, policy->optional ? ": it is left out" : "");
 	if (!policy->optional)
 		return -ETIMEDOUT;
 	layer = calloc(1, sizeof(*layer));

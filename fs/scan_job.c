@@ -71,8 +71,8 @@ static int miss(struct scan_job *job, const struct place_request *at, int error)
 	enum diag_level level = spared ? DIAG_WARNING : DIAG_ERROR;
 
 	if (!spared || error != -ENOENT)
-		diag_add(&job->diags, level, at->file, at->line, "layer %s: %s%s%s",
-			job->policy.name, at->path,
+		diag_add_as(&job->diags, level, "layer-unread", at->file, at->line,
+			"layer %s: %s%s%s", job->policy.name, at->path,
 			error == -ENOENT || error == -EREMOTE || error == -ELOOP ? " " : ": ",
 			what);
 	return spared ? 0 : error;
@@ -228,6 +228,8 @@ static int run(struct scan_job *job)
 			strerror(-result));
 		return result;
 	}
+	if (job->under && job->under->outer)
+		rootfs_avoid_covered(&job->avoid, job->under);
 	if (!job->policy.root.text)
 		return scan_places(job, job->root);
 	result = open_root(job, &root);

@@ -103,9 +103,9 @@ bool scan_visit(const struct scan_place *place)
 	}
 	if (job->visited == VISITS_MAX) {
 		job->visited++;
-		diag_add(&job->diags, DIAG_WARNING, job->policy.file, job->policy.line,
-			"layer %s has more than %d entries: the rest is left out", job->policy.name,
-			VISITS_MAX);
+		diag_add_as(&job->diags, DIAG_WARNING, "layer-unread", job->policy.file,
+			job->policy.line, "layer %s has more than %d entries: the rest is left out",
+			job->policy.name, VISITS_MAX);
 	}
 	return false;
 }
@@ -126,19 +126,68 @@ static int read_link(const struct scan_place *place, const struct scan_name *nam
 	return *ret_link ? 0 : -ENOMEM;
 }
 
+/* Takes ".", ".." and double slashes out of an absolute path, without looking at any link. */
+static void canonicalise(char *path)
+{
+	char *out = path, *rest = path, *part;
+
+	while ((part = strsep(&rest, "/"))) {
+		if (strcmp(part, "..") == 0) {
+			while (out > path && *--out != '/')
+				;
+		} else if (*part && strcmp(part, ".") != 0) {
+			size_t length = strlen(part);
+
+			*out++ = '/';
+			memmove(out, part, length);
+			out += length;
+		}
+	}
+	*out = '\0';
+}
+
+/* A link whose target is its own path, as nixpkgs' noBrokenSymlinks tells them: by the texts. */
+static bool is_reflexive(const char *directory, const char *name, const char *link)
+{
+	_cleanup_(freep) char *path = string_format("%s/%s", directory, name);
+	_cleanup_(freep) char *target = *link == '/' ? string_format("/%s", link)
+						     : string_format("/%s/%s", directory, link);
+
+	if (!path || !target)
+		return false;
+	canonicalise(target);
+	return strcmp(path, target) == 0;
+}
+
+static int reject_link(
+	const struct scan_place *place, const char *name, enum link_fault fault, const char *text)
+{
+	int result = scan_reject(place, name, "%s", text);
+
+	if (result == 0)
+		layer_set_fault(place->job->layer, fault);
+	return result;
+}
+
 static int reject_walk(
 	const struct scan_place *place, const char *name, const char *link, int error)
 {
+	const char *root = place->job->policy.root.text;
+	_cleanup_(freep) char *nowhere = NULL;
+
 	if (scan_is_shortage(error))
 		return error;
 	if (error == -ENOENT && !link)
 		return 0; /* removed since it was listed */
-	if (error == -ENOENT)
-		return scan_reject(place, name, "it is a link to %s, which leads nowhere%s%s", link,
-			place->job->policy.root.text ? " inside " : "",
-			place->job->policy.root.text ? place->job->policy.root.text : "");
+	if (error == -ENOENT) {
+		nowhere = string_format("it is a link to %s, which leads nowhere%s%s", link,
+			root ? " inside " : "", root ? root : "");
+		return nowhere ? reject_link(place, name, LINK_DANGLING, nowhere) : -ENOMEM;
+	}
+	if (error == -ELOOP && link && is_reflexive(place->directory->path, name, link))
+		return reject_link(place, name, LINK_REFLEXIVE, "it is a link to itself");
 	if (error == -ELOOP)
-		return scan_reject(place, name, "it is a link that leads in a circle");
+		return reject_link(place, name, LINK_LOOP, "it is a link that leads in a circle");
 	if (error == -EREMOTE)
 		return scan_reject(place, name, "it lies on a mount of gldriverfs itself");
 	return scan_reject(place, name, "it cannot be reached: %s", strerror(-error));

@@ -10,6 +10,7 @@
 #include <elf.h>
 
 #include "scan_internal.h"
+#include "soname.h"
 
 #define READ_ATTEMPTS 3
 
@@ -90,6 +91,7 @@ static struct source *source_new(const struct rootfs_node *node, const struct st
 	source->uid = stat->st_uid;
 	source->gid = stat->st_gid;
 	source->in_store = string_has_prefix(node->path, "/nix/store/");
+	source->covered = node->root->outer;
 	source->path = strdup(node->path);
 	source->real_path = rootfs_real_path(node->root, node->path);
 	source->root = rootfs_ref(node->root);
@@ -99,35 +101,76 @@ static struct source *source_new(const struct rootfs_node *node, const struct st
 	return source;
 }
 
-/* Reads ELF facts and stat data that belong together. */
-static int read_facts(int fd, struct stat *ret_stat, struct elf_facts *ret_facts, int *ret_problem,
-	char **ret_why)
+/* What is read of a file at one moment. */
+struct reading {
+	struct stat stat;
+	int problem; /* enum elf_problem */
+	struct elf_facts elf;
+	struct compat_note *note;
+};
+
+static void reading_clear(struct reading *reading)
+{
+	elf_facts_clear(&reading->elf);
+	free(reading->note);
+	reading->note = NULL;
+}
+
+/* A libcuda of any layer: a source is shared by all that lead to it. */
+static bool has_note(const struct elf_facts *elf, const char *path)
+{
+	const char *name = path_base(path);
+
+	return soname_same_stem(name, "libcuda.so") ||
+	       (elf->soname && soname_same_stem(elf->soname, "libcuda.so"));
+}
+
+/* Reads ELF facts and the note. Returns 0, a read's -errno in *ret_error, or -ENOMEM. */
+static int read_elf(
+	const struct elf_input *input, const char *path, struct reading *reading, int *ret_error)
+{
+	reading->problem = elf_read(input, &reading->elf, ret_error);
+	if (reading->problem < 0)
+		return reading->problem;
+	if (reading->problem != ELF_FINE || !has_note(&reading->elf, path))
+		return 0;
+	reading->note = calloc(1, sizeof(*reading->note));
+	if (!reading->note)
+		return -ENOMEM;
+	*ret_error = note_read(input, reading->note);
+	if (*ret_error == -ENOMEM)
+		return -ENOMEM;
+	if (*ret_error < 0)
+		reading->problem = ELF_IO;
+	return 0;
+}
+
+/* Reads what belongs together: the file does not change meanwhile. */
+static int read_facts(int fd, const char *path, struct reading *ret_reading, char **ret_why)
 {
 	for (unsigned attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
 		struct elf_input input = { read_fd, &fd, 0 };
-		struct elf_facts facts = { 0 };
-		struct stat before, after;
-		int problem, error = 0;
+		struct reading reading = { 0 };
+		struct stat after;
+		int result, error = 0;
 
-		if (fstat(fd, &before) < 0)
+		if (fstat(fd, &reading.stat) < 0)
 			return because(
 				string_format("it cannot be read: %s", strerror(errno)), ret_why);
-		if (!S_ISREG(before.st_mode))
+		if (!S_ISREG(reading.stat.st_mode))
 			return because(strdup("it is not a regular file"), ret_why);
-		input.size = (uint64_t)before.st_size;
-		problem = elf_read(&input, &facts, &error);
-		if (problem < 0)
-			return problem;
-		if (problem == ELF_IO)
-			return because(
+		input.size = (uint64_t)reading.stat.st_size;
+		result = read_elf(&input, path, &reading, &error);
+		if (result == 0 && reading.problem == ELF_IO)
+			result = because(
 				string_format("it cannot be read: %s", strerror(-error)), ret_why);
-		if (fstat(fd, &after) == 0 && unchanged(&before, &after)) {
-			*ret_stat = before;
-			*ret_facts = facts;
-			*ret_problem = problem;
+		if (result == 0 && fstat(fd, &after) == 0 && unchanged(&reading.stat, &after)) {
+			*ret_reading = reading;
 			return 0;
 		}
-		elf_facts_clear(&facts);
+		reading_clear(&reading);
+		if (result != 0)
+			return result;
 	}
 	return because(strdup("it changes while it is read"), ret_why);
 }
@@ -136,31 +179,33 @@ static int open_source(const struct rootfs_node *node, enum scan_expect expect,
 	struct source **ret_source, int *ret_fd, char **ret_why)
 {
 	_cleanup_(closep) int fd = rootfs_reopen(node->fd, O_RDONLY);
-	struct elf_facts facts = { 0 };
+	struct reading reading = { 0 };
 	struct source *source;
-	struct stat stat = { 0 };
-	int problem = ELF_FINE, result;
+	int result;
 
 	if (fd < 0)
 		return scan_is_shortage(fd)
 			       ? fd
 			       : because(string_format("it cannot be read: %s", strerror(-fd)),
 					 ret_why);
-	result = read_facts(fd, &stat, &facts, &problem, ret_why);
+	result = read_facts(fd, node->path, &reading, ret_why);
 	if (result != 0)
 		return result;
-	if (problem != ELF_FINE && expect != EXPECT_ANYTHING &&
-		!(expect == EXPECT_TREE_LIBRARY && problem == ELF_NOT_ELF && is_linker_script(fd)))
-		return because(strdup(elf_problem_text((enum elf_problem)problem)), ret_why);
-	source = source_new(node, &stat);
+	if (reading.problem != ELF_FINE && expect != EXPECT_ANYTHING &&
+		!(expect == EXPECT_TREE_LIBRARY && reading.problem == ELF_NOT_ELF &&
+			is_linker_script(fd)))
+		return because(
+			strdup(elf_problem_text((enum elf_problem)reading.problem)), ret_why);
+	source = source_new(node, &reading.stat);
 	if (!source) {
-		elf_facts_clear(&facts);
+		reading_clear(&reading);
 		return -ENOMEM;
 	}
-	source->is_elf = problem == ELF_FINE;
-	source->elf = facts;
-	source->identity.build_id_size = facts.build_id_size;
-	memcpy(source->identity.build_id, facts.build_id, sizeof(facts.build_id));
+	source->is_elf = reading.problem == ELF_FINE;
+	source->elf = reading.elf;
+	source->note = reading.note;
+	source->identity.build_id_size = reading.elf.build_id_size;
+	memcpy(source->identity.build_id, reading.elf.build_id, sizeof(reading.elf.build_id));
 	*ret_source = source;
 	*ret_fd = steal_fd(&fd);
 	return 0;

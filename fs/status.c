@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "findings.h"
+
 /* Appends and takes item. Returns false, with the array gone, where item or memory is missing. */
 static bool append(json_t **array, json_t *item)
 {
@@ -24,34 +26,53 @@ static json_t *place_json(const char *file, unsigned line)
 	return place ? jsonhelp_text(place) : NULL;
 }
 
-static json_t *diag_json(const struct diag *diag)
+static json_t *finding_json(const struct finding *finding)
 {
-	return json_pack("{s:s, s:o, s:o, s:o}", "level", diag_level_name(diag->level), "file",
-		jsonhelp_text(diag->file), "line",
-		diag->line ? json_integer(diag->line) : json_null(), "text",
-		jsonhelp_text(diag->text));
+	const struct finding_kind *kind = finding->kind;
+	json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "level",
+		diag_level_name(finding->level), "id", jsonhelp_text(kind ? kind->id : NULL),
+		"file", jsonhelp_text(finding->file), "line",
+		finding->line ? json_integer(finding->line) : json_null(), "text",
+		jsonhelp_text(finding->text), "meaning", jsonhelp_text(kind ? kind->meaning : NULL),
+		"remedy", jsonhelp_text(kind ? kind->remedy : NULL));
+
+	if (!finding->needed || !object)
+		return object;
+	if (json_object_set_new(object, "needed", jsonhelp_text(finding->needed)) == 0 &&
+		json_object_set_new(object, "by", jsonhelp_text(finding->by)) == 0)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static bool append_findings(json_t **array, const struct findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (!append(array, finding_json(&findings->items[i])))
+			return false;
+	return true;
 }
 
 static bool append_diags(json_t **array, const struct diag_list *diags)
 {
-	for (size_t i = 0; i < diags->count; i++)
-		if (!append(array, diag_json(&diags->items[i])))
-			return false;
-	if (!diags->lost)
-		return true;
-	return append(array, json_pack("{s:s, s:n, s:n, s:s}", "level", "warning", "file", "line",
-				     "text", "findings were lost for want of memory"));
+	struct findings findings;
+	bool done;
+
+	if (findings_of_diags(diags, &findings) < 0)
+		return false;
+	done = append_findings(array, &findings);
+	findings_clear(&findings);
+	return done;
 }
 
 static json_t *diags_json(const struct diag_list *diags)
 {
-	json_t *array = json_array();
+	_cleanup_(jsonhelp_decrefp) json_t *array = json_array();
 
-	append_diags(&array, diags);
-	return array;
+	return append_diags(&array, diags) ? steal_pointer(array) : NULL;
 }
 
-static json_t *facts_json(const struct facts *facts)
+json_t *status_facts_json(const struct facts *facts)
 {
 	json_t *array = json_array();
 
@@ -63,7 +84,7 @@ static json_t *facts_json(const struct facts *facts)
 	return array;
 }
 
-static json_t *compat_json(const struct generation *generation)
+json_t *status_compat_json(const struct generation *generation)
 {
 	const struct decision *decision = &generation->decision;
 	const struct policy *policy = generation->policy;
@@ -77,7 +98,7 @@ static json_t *compat_json(const struct generation *generation)
 		place_json(from->file, from->line), "layer",
 		jsonhelp_text(layer ? layer->policy->name : NULL), "directory",
 		jsonhelp_text(directory), "rule", jsonhelp_text(decision->rule), "reason",
-		jsonhelp_text(decision->reason), "facts", facts_json(&decision->facts));
+		jsonhelp_text(decision->reason), "facts", status_facts_json(&decision->facts));
 }
 
 static size_t count_served(const struct generation *generation, const struct layer *layer)
@@ -134,29 +155,13 @@ static json_t *rejected_json(const struct generation *generation)
 	return array;
 }
 
-static json_t *unresolved_json(const struct unresolved *unresolved)
-{
-	_cleanup_(freep) char *text = string_format(
-		"%s is needed by %s and nothing provides it", unresolved->needed, unresolved->by);
-
-	return json_pack("{s:s, s:n, s:n, s:o, s:o, s:o}", "level", "warning", "file", "line",
-		"text", text ? jsonhelp_text(text) : NULL, "needed",
-		jsonhelp_text(unresolved->needed), "by", jsonhelp_text(unresolved->by));
-}
-
 static json_t *problems_json(const struct generation *generation, const struct diag_list *failed)
 {
-	const struct resolution *resolution = generation->resolution;
-	json_t *array = json_array();
+	_cleanup_(jsonhelp_decrefp) json_t *array = json_array();
 
 	if (failed && !append_diags(&array, failed))
 		return NULL;
-	if (!append_diags(&array, &generation->diags))
-		return NULL;
-	for (size_t i = 0; i < resolution->n_unresolved; i++)
-		if (!append(&array, unresolved_json(&resolution->unresolved[i])))
-			return NULL;
-	return array;
+	return append_findings(&array, generation->findings) ? steal_pointer(array) : NULL;
 }
 
 static json_t *files_json(const struct string_list *files)
@@ -200,9 +205,9 @@ json_t *status_json(const struct generation *generation, const struct status_run
 			jsonhelp_text(generation->mountpoint), "generation", generation->view->id,
 			"entries", (json_int_t)generation->view->n_entries, "present",
 			policy_present_name(generation->policy->present), "files",
-			files_json(&generation->files), "compat", compat_json(generation), "layers",
-			layers_json(generation), "rejected", rejected_json(generation), "problems",
-			problems_json(generation, runtime ? runtime->failed : NULL));
+			files_json(&generation->files), "compat", status_compat_json(generation),
+			"layers", layers_json(generation), "rejected", rejected_json(generation),
+			"problems", problems_json(generation, runtime ? runtime->failed : NULL));
 
 	if (!status || (runtime && add_runtime(status, runtime) < 0))
 		return NULL;
@@ -223,7 +228,7 @@ char *status_text(const struct generation *generation)
 json_t *status_change_json(const struct generation *generation, bool changed)
 {
 	return json_pack("{s:b, s:b, s:s, s:o, s:o}", "ok", 1, "changed", changed, "generation",
-		generation->view->id, "compat", compat_json(generation), "problems",
+		generation->view->id, "compat", status_compat_json(generation), "problems",
 		problems_json(generation, NULL));
 }
 
@@ -231,4 +236,11 @@ json_t *status_error_json(const char *code, const char *text, const struct diag_
 {
 	return json_pack("{s:o, s:s, s:o}", "error", jsonhelp_text(text), "code", code, "problems",
 		diags ? diags_json(diags) : json_array());
+}
+
+json_t *status_facts_answer(const struct generation *generation)
+{
+	return json_pack("{s:o, s:o, s:o}", "name", jsonhelp_text(generation->name), "mountpoint",
+		jsonhelp_text(generation->mountpoint), "facts",
+		status_facts_json(&generation->decision.facts));
 }

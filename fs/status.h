@@ -33,6 +33,12 @@ struct status_runtime {
 json_t *status_json(const struct generation *generation, const struct status_runtime *runtime);
 /* The text of .gldriverfs/status.json (owned by the caller): status_json without runtime. */
 char *status_text(const struct generation *generation);
+/* [{name, value, source}], all facts in the order of enum fact_id. */
+json_t *status_facts_json(const struct facts *facts);
+/* {on, mode, mode_from, layer, directory, rule, reason, facts[]} */
+json_t *status_compat_json(const struct generation *generation);
+/* The answer to `facts`: {name, mountpoint, facts[]} */
+json_t *status_facts_answer(const struct generation *generation);
 /* The answer to a reload or compat that succeeded: {ok, changed, generation, compat{}, problems[]}
  */
 json_t *status_change_json(const struct generation *generation, bool changed);

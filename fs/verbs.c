@@ -44,6 +44,16 @@ static json_t *answer_list(const struct verbs_call *call, const json_t *request,
 	return r < 0 ? NULL : list;
 }
 
+static json_t *answer_facts(const struct verbs_call *call, const json_t *request, bool *ret_pending)
+{
+	_cleanup_(generation_unrefp) struct generation *generation =
+		call->callbacks->current(call->context);
+
+	(void)request;
+	(void)ret_pending;
+	return status_facts_answer(generation);
+}
+
 static json_t *answer_explain(
 	const struct verbs_call *call, const json_t *request, bool *ret_pending)
 {
@@ -89,6 +99,7 @@ static json_t *answer_compat(
 static const struct verb verbs[] = {
 	{ "compat", answer_compat, true },
 	{ "explain", answer_explain, false },
+	{ "facts", answer_facts, false },
 	{ "list", answer_list, false },
 	{ "reload", answer_reload, true },
 	{ "status", answer_status, false },

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # golden.sh [CASE...] — each tests/golden/CASE has a policy.conf, a make.sh that builds a machine in $ROOT, and in
-# expect.txt everything that `gldriverctl check` says about the two. UPDATE=1 writes expect.txt anew (read the diff).
+# expect.txt everything that `gldriverctl check` says about the two; expect.json, where there is one, is its whole JSON. UPDATE=1 writes them anew (read the diff).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ctl=${BUILD:-build/release}/gldriverctl
@@ -17,8 +17,16 @@ as_text='
   (select(.compat) | "compat \(if .compat.on then "on" else "off" end) (\(.compat.rule)): \(.compat.reason)"),
   (.layers[]? | "layer \(.name) \(.role) \(.order) serves \(.served):" + ([.directories[] | " " + .path + (if .present then "" else " (missing)" end)] | add // "")),
   (.rejected[]? | "rejected \(.path) (\(.layer)): \(.reason)"),
-  (.problems[]? | "\(.level) \(place)\(.text)"),
+  (.problems[]? | "\(.level) \(.id): \(place)\(.text)"),
   (.view[]? | select(.type != "directory") | "\(.type) \(.path) " + (if .type == "link" then "-> \(.target)" else "<- \(.layer) \(.source)" end))'
+
+expect() { # FILE GOT
+  if [ "${UPDATE:-}" = 1 ]; then
+    cp "$2" "$1"
+  else
+    diff -u --label "$1" --label got "$1" "$2"
+  fi
+}
 
 run_case() { # NAME
   local case=tests/golden/$1 rc=0
@@ -27,12 +35,12 @@ run_case() { # NAME
   bash -euo pipefail -c '. tests/lib/golden.sh; . "$1/make.sh"' - "$case" || { echo "$1: make.sh failed" && return 1; }
   "$ctl" check --json --root "$ROOT" "$case/policy.conf" >"$work/json" || rc=$?
   { jq -r "$as_text" "$work/json" | sed -E "s|$ROOT||g; s|$case/||g; s/it is for [^ ]+, this view is for .*/it is for another machine/" && echo "exit $rc"; } >"$work/got"
-  rm -rf "$ROOT"
-  if [ "${UPDATE:-}" = 1 ]; then
-    cp "$work/got" "$case/expect.txt"
-  else
-    diff -u --label "$case/expect.txt" --label got "$case/expect.txt" "$work/got"
+  expect "$case/expect.txt" "$work/got"
+  if [ -e "$case/expect.json" ]; then
+    jq '.version = "-" | .generation = "-"' "$work/json" | sed "s|$ROOT||g; s|$case/||g" >"$work/got.json"
+    expect "$case/expect.json" "$work/got.json"
   fi
+  rm -rf "$ROOT"
 }
 
 failed=0 count=0

@@ -7,7 +7,7 @@ read -ra flags <<<"${LINT_FLAGS:?called by make lint}"
 
 mapfile -t sources < <(find fs tools tests -name '*.c' | sort)
 mapfile -t headers < <(find fs tools tests -name '*.h' | sort)
-mapfile -t scripts < <(grep -rlE '^#!/bin/(ba)?sh' tests .ci; find tests -name '*.sh' ! -perm -u+x)
+mapfile -t scripts < <(grep -rlE '^#!/bin/(ba)?sh' tests tools .ci; find tests -name '*.sh' ! -perm -u+x)
 rc=0
 step() { # NAME COMMAND... — runs one checker, goes on after a failure
   local name=$1

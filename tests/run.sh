@@ -12,7 +12,7 @@ logs=$BUILD/tests/log
 
 list_tests() {
   local file
-  for file in tests/include.sh tests/golden.sh; do
+  for file in tests/include.sh tests/golden.sh tests/machines.sh tests/probes.sh; do
     [ ! -x "$file" ] || echo "script/$(basename "$file" .sh) $file"
   done
   for file in tests/unit/test_*.c; do
@@ -48,7 +48,7 @@ is_alone() {
 seconds_allowed() {
   case $1 in
   long/*) echo 7200 ;;
-  real/* | script/golden) echo 300 ;;
+  real/* | script/golden | script/machines) echo 300 ;;
   mount/storm) [ "$LONG" = 1 ] && echo 300 || echo 120 ;;
   *) echo 120 ;;
   esac

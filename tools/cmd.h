@@ -16,7 +16,7 @@ struct tool {
 	bool persist; /* compat */
 	const char *mount;
 	const char *name;
-	const char *root; /* check */
+	const char *root; /* check, facts */
 };
 
 /* Options that only some commands take. */
@@ -35,6 +35,7 @@ struct command {
 int cmd_check(const struct tool *tool, int argc, char **argv);
 int cmd_compat(const struct tool *tool, int argc, char **argv);
 int cmd_explain(const struct tool *tool, int argc, char **argv);
+int cmd_facts(const struct tool *tool, int argc, char **argv);
 int cmd_list(const struct tool *tool, int argc, char **argv);
 int cmd_reload(const struct tool *tool, int argc, char **argv);
 int cmd_status(const struct tool *tool, int argc, char **argv);

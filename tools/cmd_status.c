@@ -32,7 +32,8 @@ static void print_status(const struct tool *tool, const json_t *status)
 	printf("generation %.8s, %" JSON_INTEGER_FORMAT " entries, present %s\n",
 		report_generation(status), json_integer_value(json_object_get(status, "entries")),
 		present ? present : "?");
-	report_compat(tool, json_object_get(status, "compat"));
+	report_decision(tool, json_object_get(status, "compat"));
+	report_facts(json_object_get(json_object_get(status, "compat"), "facts"), 2, true);
 	putchar('\n');
 	report_layers(json_object_get(status, "layers"));
 	putchar('\n');
@@ -40,7 +41,7 @@ static void print_status(const struct tool *tool, const json_t *status)
 	if (unpinned)
 		printf("files without a held descriptor: %" JSON_INTEGER_FORMAT "\n", unpinned);
 	report_rejected(json_object_get(status, "rejected"));
-	report_problems(tool, json_object_get(status, "problems"));
+	report_problems(tool, json_object_get(status, "problems"), false);
 }
 
 int cmd_status(const struct tool *tool, int argc, char **argv)

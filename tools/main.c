@@ -13,11 +13,13 @@
 
 static const struct command commands[] = {
 	{ "check", cmd_check, 0, 1, OPTION_ROOT | OPTION_NAME, "check [--root DIR] [CONFIG]",
-		"try a policy without a daemon" },
+		"try a policy and this machine, without a daemon" },
 	{ "compat", cmd_compat, 0, 1, OPTION_DAEMON | OPTION_PERSIST,
 		"compat [auto|on|off|reset] [--persist]", "show or switch cuda_compat" },
 	{ "explain", cmd_explain, 1, 1, OPTION_DAEMON, "explain NAME",
 		"say why a name is what it is" },
+	{ "facts", cmd_facts, 0, 0, OPTION_DAEMON | OPTION_ROOT, "facts [--root DIR]",
+		"show what is known of the machine, and from where" },
 	{ "list", cmd_list, 0, 1, OPTION_DAEMON, "list [PATH]", "show what is served" },
 	{ "reload", cmd_reload, 0, 0, OPTION_DAEMON, "reload", "read policy and layers again" },
 	{ "status", cmd_status, 0, 0, OPTION_DAEMON, "status", "show the daemon's state" },
@@ -54,6 +56,7 @@ static void print_help(void)
 	puts("\nOptions:\n"
 	     "  --mount MNT   the daemon that serves this directory\n"
 	     "  --name NAME   the daemon of this instance\n"
+	     "  --root DIR    the machine whose files are in DIR, without a daemon\n"
 	     "  --json        answer in JSON\n"
 	     "  --strict      warnings count as errors\n"
 	     "  --help, --version\n\n"
@@ -122,6 +125,7 @@ static int parse_options(struct tool *tool, int argc, char **argv)
 			puts("gldriverctl " GLDRIVERFS_VERSION);
 			return TOOL_DONE;
 		default:
+			fputs("see gldriverctl --help\n", stderr);
 			return TOOL_USAGE;
 		}
 	}

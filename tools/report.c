@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "status.h"
 #include "table.h"
 
 static const char *text_of(const json_t *object, const char *key)
@@ -12,7 +13,7 @@ static const char *text_of(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-static void report_facts(const json_t *facts)
+void report_facts(const json_t *facts, unsigned indent, bool known_only)
 {
 	struct table table = { .columns = 3 };
 	size_t i;
@@ -22,15 +23,17 @@ static void report_facts(const json_t *facts)
 	{
 		const char *value = jsonhelp_string(fact, "value");
 
+		if (!value && known_only)
+			continue;
 		table_add(&table, text_of(fact, "name"));
 		table_add(&table, value ? value : "unknown");
 		table_add(&table, text_of(fact, "source"));
 	}
-	table_print(&table, 2);
+	table_print(&table, indent);
 	table_clear(&table);
 }
 
-void report_compat(const struct tool *tool, const json_t *compat)
+void report_decision(const struct tool *tool, const json_t *compat)
 {
 	bool on = json_is_true(json_object_get(compat, "on"));
 	const char *from = jsonhelp_string(compat, "mode_from");
@@ -52,13 +55,38 @@ void report_compat(const struct tool *tool, const json_t *compat)
 		table_put(text_of(compat, "layer"));
 		puts(")");
 	}
-	report_facts(json_object_get(compat, "facts"));
+}
+
+/* Up to this many missing directories of a layer are named. */
+#define MISSING_NAMED 3
+
+static size_t count_missing(const json_t *directories)
+{
+	const json_t *directory;
+	size_t i, count = 0;
+
+	json_array_foreach(directories, i, directory)
+	{
+		count += !json_is_true(json_object_get(directory, "present"));
+	}
+	return count;
+}
+
+static void add_layer_row(struct table *table, const json_t *layer, bool first, const char *order,
+	const char *served, const char *place)
+{
+	table_add(table, first ? text_of(layer, "name") : "");
+	table_add(table, first ? text_of(layer, "role") : "");
+	table_add(table, first ? order : "");
+	table_add(table, first ? served : "");
+	table_add(table, place);
 }
 
 void report_layers(const json_t *layers)
 {
 	struct table table = { .columns = 5 };
 	size_t i, j;
+	json_int_t total = 0;
 	const json_t *layer, *directory;
 
 	table_add(&table, "LAYER");
@@ -73,29 +101,35 @@ void report_layers(const json_t *layers)
 			json_integer_value(json_object_get(layer, "order")));
 		_cleanup_(freep) char *served = string_format("%" JSON_INTEGER_FORMAT,
 			json_integer_value(json_object_get(layer, "served")));
+		const size_t missing = count_missing(directories);
+		bool first = true;
 
+		total += json_integer_value(json_object_get(layer, "served"));
 		json_array_foreach(directories, j, directory)
 		{
 			bool present = json_is_true(json_object_get(directory, "present"));
 			_cleanup_(freep) char *place = string_format(
 				"%s%s", text_of(directory, "path"), present ? "" : " (missing)");
 
-			table_add(&table, j == 0 ? text_of(layer, "name") : "");
-			table_add(&table, j == 0 ? text_of(layer, "role") : "");
-			table_add(&table, j == 0 ? order : "");
-			table_add(&table, j == 0 ? served : "");
-			table_add(&table, place);
+			if (!present && missing > MISSING_NAMED)
+				continue;
+			add_layer_row(&table, layer, first, order, served, place);
+			first = false;
 		}
-		if (json_array_size(directories) > 0)
-			continue;
-		table_add(&table, text_of(layer, "name"));
-		table_add(&table, text_of(layer, "role"));
-		table_add(&table, order);
-		table_add(&table, served);
-		table_add(&table, NULL);
+		if (missing > MISSING_NAMED) {
+			_cleanup_(freep) char *rest =
+				string_format("(%zu are missing; --json names them)", missing);
+
+			add_layer_row(&table, layer, first, order, served, rest);
+			first = false;
+		}
+		if (first)
+			add_layer_row(&table, layer, true, order, served, NULL);
 	}
 	table_print(&table, 0);
 	table_clear(&table);
+	if (total == 0)
+		puts("No layer has a driver library: the driver directory is empty.");
 }
 
 void report_rejected(const json_t *rejected)
@@ -117,13 +151,27 @@ void report_rejected(const json_t *rejected)
 	}
 }
 
+/* "  means: …", where there is such a member. */
+static void put_advice(FILE *out, const char *title, const json_t *problem, const char *key)
+{
+	const char *text = jsonhelp_string(problem, key);
+
+	if (!text)
+		return;
+	fprintf(out, "  %s: ", title);
+	table_put_to(out, text);
+	fputc('\n', out);
+}
+
 static void report_problem(FILE *out, bool colour, const json_t *problem)
 {
 	const char *level = text_of(problem, "level");
 	const char *file = jsonhelp_string(problem, "file");
+	const char *id = jsonhelp_string(problem, "id");
 	json_int_t line = json_integer_value(json_object_get(problem, "line"));
 
-	table_put_to(out, file);
+	if (file)
+		table_put_to(out, file);
 	if (file && line)
 		fprintf(out, ":%" JSON_INTEGER_FORMAT, line);
 	if (file)
@@ -136,16 +184,25 @@ static void report_problem(FILE *out, bool colour, const json_t *problem)
 		fputs(level, out);
 	fputs(": ", out);
 	table_put_to(out, text_of(problem, "text"));
+	if (id) {
+		fputs(" [", out);
+		table_put_to(out, id);
+		fputc(']', out);
+	}
 	fputc('\n', out);
+	if (strcmp(level, "info") == 0)
+		return;
+	put_advice(out, "means", problem, "meaning");
+	put_advice(out, "do", problem, "remedy");
 }
 
-void report_problems_to(FILE *out, bool colour, const json_t *problems)
+void report_problems_to(FILE *out, bool colour, const json_t *problems, bool infos)
 {
 	static const char *const levels[] = { "error", "warning", "info" };
 	const json_t *problem;
 	size_t i;
 
-	for (size_t level = 0; level < ARRAY_SIZE(levels); level++) {
+	for (size_t level = 0; level < ARRAY_SIZE(levels) - !infos; level++) {
 		json_array_foreach(problems, i, problem)
 		{
 			if (strcmp(text_of(problem, "level"), levels[level]) == 0)
@@ -154,9 +211,9 @@ void report_problems_to(FILE *out, bool colour, const json_t *problems)
 	}
 }
 
-void report_problems(const struct tool *tool, const json_t *problems)
+void report_problems(const struct tool *tool, const json_t *problems, bool infos)
 {
-	report_problems_to(stdout, tool->colour, problems);
+	report_problems_to(stdout, tool->colour, problems, infos);
 }
 
 enum tool_exit report_exit(const struct tool *tool, const json_t *problems)
@@ -177,4 +234,18 @@ enum tool_exit report_exit(const struct tool *tool, const json_t *problems)
 const char *report_generation(const json_t *object)
 {
 	return text_of(object, "generation");
+}
+
+int report_failure(const struct tool *tool, const struct diag_list *diags)
+{
+	_cleanup_(freep) char *first = diag_first_error(diags);
+	_cleanup_(jsonhelp_decrefp) json_t *error =
+		status_error_json("failed", first ? first : "out of memory", diags);
+
+	if (!error)
+		return tool_fail(TOOL_FAILED, "out of memory");
+	if (tool->json)
+		return tool_print_json(error, TOOL_NO);
+	report_problems(tool, json_object_get(error, "problems"), true);
+	return TOOL_NO;
 }

@@ -25,13 +25,13 @@ lib() {
 
 # link TARGET PATH
 link() {
-  mkdir -p "$(dirname "$ROOT$2")"
+  mkdir -p "$ROOT${2%/*}"
   ln -s "$1" "$ROOT$2"
 }
 
 # put PATH: standard input becomes that file.
 put() {
-  mkdir -p "$(dirname "$ROOT$1")"
+  mkdir -p "$ROOT${1%/*}"
   cat >"$ROOT$1"
 }
 

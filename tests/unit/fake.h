@@ -19,6 +19,7 @@ struct fake_file {
 	uint32_t set;
 	bool is_link;
 	bool plain; /* not an ELF file */
+	const struct compat_note *note;
 };
 
 struct fake_layer {
@@ -71,6 +72,11 @@ static inline void fake_add(struct layer *layer, const struct fake_file *file, b
 	source->elf.soname = file->soname ? strdup(file->soname) : NULL;
 	source->elf.runpath = file->runpath ? strdup(file->runpath) : NULL;
 	fake_words(&source->elf.needed, file->needed);
+	if (file->note) {
+		source->note = malloc(sizeof(*source->note));
+		assert(source->note);
+		*source->note = *file->note;
+	}
 	layer_add_candidate(layer, file->path, source, file->is_link ? path_base(host) : NULL,
 		file->set, curated);
 	source_unref(source);

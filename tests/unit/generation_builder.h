@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "findings.h"
 #include "generation.h"
 
 static struct source *builder_source(const char *path, const char *soname, const char *needed)
@@ -14,6 +15,7 @@ static struct source *builder_source(const char *path, const char *soname, const
 
 	atomic_init(&source->references, 1);
 	source->identity.size = 1000;
+	source->identity.ino = fnv1a(FNV_START, path, strlen(path));
 	source->mode = 0100644;
 	source->is_elf = true;
 	source->path = strdup(path);
@@ -118,5 +120,7 @@ static struct generation *builder_generation(void)
 	generation->resolution = builder_resolution(generation->layers[0], generation->layers[1]);
 	generation->view = generation->resolution->view;
 	diag_add(&generation->diags, DIAG_WARNING, "/etc/p.conf", 4, "be careful");
+	generation->findings = calloc(1, sizeof(*generation->findings));
+	findings_make(generation, generation->findings);
 	return generation;
 }

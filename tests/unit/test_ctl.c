@@ -158,6 +158,8 @@ static const struct {
 } requests[] = {
 	{ REQUEST("{\"v\":1,\"verb\":\"status\"}\n"), "\"pid\":42" },
 	{ REQUEST("{\"v\":1,\"verb\":\"list\",\"path\":\"lib\"}\n"), "lib/libcuda.so.1.1" },
+	{ REQUEST("{\"v\":1,\"verb\":\"facts\"}\n"),
+		"\"name\":\"host-cuda\",\"value\":\"11.4\",\"source\":\"table\"" },
 	{ REQUEST("{\"v\":1,\"verb\":\"list\",\"path\":\"nope\"}\n"), "\"code\":\"missing\"" },
 	{ REQUEST("{\"v\":1,\"verb\":\"explain\",\"name\":\"libcuda.so.1\"}\n"), "\"found\":true" },
 	{ REQUEST("{\"v\":1,\"verb\":\"explain\"}\n"), "\"code\":\"request\"" },

@@ -76,7 +76,7 @@ static const struct {
 	{ "unknown, on", none, NULL, v535, NULL, NULL, COMPAT_AUTO, true, true, "unknown",
 		"on-unknown = on", "it is on" },
 	{ "both unknown", jetson, NULL, jetson, NULL, NULL, COMPAT_AUTO, false, false, "unknown",
-		"the host's driver version and compat's driver version", "unknown" },
+		"the host's driver version and compat's CUDA version", "unknown" },
 	{ "L4T number is no driver's", jetson, NULL, jetson, NULL, "34.1.1", COMPAT_AUTO, false,
 		false, "unknown", "the host's driver version", "unknown" },
 	{ "Jetson's on a desktop (A05)", v535, NULL, jetson, NULL, NULL, COMPAT_AUTO, true, false,
@@ -89,12 +89,12 @@ static const struct {
 		"cuda-versions", "12.9 is not newer than the host's 12.10", NULL },
 	{ "cuda = says equal", jetson, "12.2", jetson, "12.2", NULL, COMPAT_AUTO, true, false,
 		"cuda-versions", "not newer", NULL },
-	{ "cuda = before driver numbers", v470, "12.9", v535, "12.2", NULL, COMPAT_AUTO, true,
-		false, "cuda-versions", "not newer", NULL },
+	{ "driver numbers before cuda =", v470, "12.9", v535, "12.2", NULL, COMPAT_AUTO, false,
+		true, "driver-numbers", "of an older branch", NULL },
 	{ "half said, half from the table", jetson, "11.4", v535, NULL, NULL, COMPAT_AUTO, false,
 		true, "cuda-versions", "12.2 is newer", NULL },
 	{ "half said", jetson, "11.4", jetson, NULL, NULL, COMPAT_AUTO, false, false, "unknown",
-		"unknown: compat's driver version (for", "unknown" },
+		"unknown: compat's CUDA version (for", "unknown" },
 	{ "two in compat", v470, NULL, two, NULL, NULL, COMPAT_AUTO, true, false, "libcuda-count",
 		"has 2 files libcuda.so.*.*", NULL },
 	{ "none with a version", v470, NULL, only_soname, NULL, NULL, COMPAT_AUTO, true, false,
@@ -124,6 +124,35 @@ static const struct {
 		"compat.mode = off (force.conf:3)", NULL },
 };
 
+static struct tables *tables;
+
+static int make_tables(void **state)
+{
+	(void)state;
+	return tables_new(&tables);
+}
+
+static int free_tables(void **state)
+{
+	(void)state;
+	tables = tables_free(tables);
+	return 0;
+}
+
+static int run(const struct policy *policy, struct layer **layers, size_t n_layers,
+	const struct facts *probed, struct decision *ret_decision, struct diag_list *diags)
+{
+	const struct decide_input input = {
+		.policy = policy,
+		.layers = layers,
+		.n_layers = n_layers,
+		.probed = probed,
+		.tables = tables,
+	};
+
+	return decide(&input, ret_decision, diags);
+}
+
 static void check_case(size_t i)
 {
 	const struct fake_layer fakes[] = {
@@ -148,7 +177,7 @@ static void check_case(size_t i)
 	print_message("%s\n", cases[i].name);
 	fake_build(&policy, fakes, ARRAY_SIZE(fakes), &layers);
 	facts_set(&probed, FACT_KERNEL_DRIVER, cases[i].kernel, "test");
-	assert_int_equal(decide(&policy, layers, 2, &probed, &decision, &diags), 0);
+	assert_int_equal(run(&policy, layers, 2, &probed, &decision, &diags), 0);
 	print_message("  %s: %s\n", decision.rule, decision.reason);
 	assert_int_equal(decision.on, cases[i].on);
 	assert_string_equal(decision.rule, cases[i].rule);
@@ -157,7 +186,7 @@ static void check_case(size_t i)
 	if (cases[i].warning)
 		assert_non_null(strstr(diags.items[0].text, cases[i].warning));
 	assert_ptr_equal(decision.layer, strcmp(cases[i].rule, "no-compat") ? layers[0] : NULL);
-	for (size_t k = 0; k < FACT_COUNT; k++)
+	for (size_t k = FACT_KERNEL_DRIVER; k < FACT_COUNT; k++)
 		assert_non_null(decision.facts.items[k].source);
 	decision_clear(&decision);
 	facts_clear(&probed);
@@ -220,14 +249,14 @@ static void test_sets(void **state)
 		print_message("%s\n", choices[i].name);
 		fake_build(&policy, fakes, 1, &layers);
 		facts_set(&probed, FACT_KERNEL_DRIVER, choices[i].kernel, "test");
-		assert_int_equal(decide(&policy, layers, 1, &probed, &decision, &diags), 0);
+		assert_int_equal(run(&policy, layers, 1, &probed, &decision, &diags), 0);
 		assert_int_equal(decision.on, choices[i].on);
 		assert_int_equal(decision.set, choices[i].set);
 		assert_int_equal(diags.count, 0);
 		decision_clear(&decision);
 		/* a directory that is not there is not chosen */
 		layers[0]->sets[choices[i].set].present = false;
-		assert_int_equal(decide(&policy, layers, 1, &probed, &decision, &diags), 0);
+		assert_int_equal(run(&policy, layers, 1, &probed, &decision, &diags), 0);
 		assert_int_not_equal(decision.set, choices[i].set);
 		decision_clear(&decision);
 		facts_clear(&probed);
@@ -267,6 +296,7 @@ static void test_closure(void **state)
 			END,
 		};
 		const struct fake_file tegra[] = {
+			CUDA("1.1"),
 			{ "lib/libnvrm_gpu.so", NULL, "libnvrm_gpu.so", "libnvos.so" },
 			{ "lib/libnvos.so", NULL, "libnvos.so", closures[i].nvos_needed,
 				closures[i].nvos_runpath },
@@ -286,7 +316,7 @@ static void test_closure(void **state)
 
 		print_message("%s\n", closures[i].name);
 		fake_build(&policy, fakes, 2, &layers);
-		assert_int_equal(decide(&policy, layers, 2, &probed, &decision, &diags), 0);
+		assert_int_equal(run(&policy, layers, 2, &probed, &decision, &diags), 0);
 		print_message("  %s\n", decision.reason);
 		assert_int_equal(decision.on, !closures[i].missing);
 		assert_string_equal(
@@ -316,11 +346,11 @@ static void test_facts(void **state)
 
 	(void)state;
 	fake_build(&policy, fakes, 2, &layers);
-	assert_int_equal(decide(&policy, layers, 2, &probed, &decision, &diags), 0);
+	assert_int_equal(run(&policy, layers, 2, &probed, &decision, &diags), 0);
 	assert_string_equal(decision.facts.items[FACT_HOST_DRIVER].value, "470.256.02");
 	assert_string_equal(decision.facts.items[FACT_HOST_CUDA].value, "11.4");
-	assert_string_equal(
-		decision.facts.items[FACT_HOST_CUDA].source, "the branch of driver 470.256.02");
+	assert_string_equal(decision.facts.items[FACT_HOST_CUDA].source,
+		"the branch of driver 470.256.02 (driver.ini, built in)");
 	assert_string_equal(decision.facts.items[FACT_COMPAT_DRIVER].value, "580.82.07");
 	assert_string_equal(decision.facts.items[FACT_COMPAT_CUDA].value, "12.9");
 	assert_string_equal(decision.facts.items[FACT_COMPAT_CUDA].source, "test.conf:9");
@@ -336,7 +366,7 @@ static void test_no_layers(void **state)
 	struct decision decision;
 
 	(void)state;
-	assert_int_equal(decide(&policy, NULL, 0, &probed, &decision, &diags), 0);
+	assert_int_equal(run(&policy, NULL, 0, &probed, &decision, &diags), 0);
 	assert_false(decision.on);
 	assert_null(decision.layer);
 	assert_string_equal(
@@ -355,5 +385,5 @@ int main(void)
 		cmocka_unit_test(test_no_layers),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_tables, free_tables);
 }

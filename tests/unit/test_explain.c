@@ -8,14 +8,21 @@ static const struct {
 	const char *name;
 	size_t served, lost, rejected;
 	const char *summary; /* a part of it */
+	bool lost_itself;    /* another file of its SONAME is served */
 } cases[] = {
 	{ "libcuda.so.1", 1, 1, 0, "comes from layer compat: /c/libcuda.so.1.1" },
 	{ "libcuda.so.1.1", 1, 1, 0, "comes from layer compat" },
-	{ "libcuda.so.470.1", 1, 1, 0, "comes from layer compat" },
+	/* No name of the served one: this very file is not there. */
+	{ "libcuda.so.470.1", 1, 1, 0, "libcuda.so.470.1 is not served: compat gives the CUDA set",
+		true },
+	{ "lib/libcuda.so.470.1", 1, 1, 0, "is not served: compat gives the CUDA set", true },
 	{ "lib/libcuda.so.1", 1, 1, 0, "comes from layer compat" },
 	{ "/run/opengl-driver/lib/libcuda.so.1", 1, 1, 0, "comes from layer compat" },
-	{ "/h/libcuda.so.470.1", 1, 1, 0, "comes from layer compat" },
+	{ "/h/libcuda.so.470.1", 1, 1, 0, "is not served: compat gives the CUDA set", true },
+	{ "/c/libcuda.so.1.1", 1, 1, 0, "comes from layer compat" },
 	{ "libnvcuvid.so.1", 0, 0, 1, "the file is empty" },
+	{ "libnvcuvid.so.525.1", 0, 0, 1, "the file is empty" },
+	{ "libnvcuvid.so", 0, 0, 1, "the file is empty" },
 	{ "lib", 0, 0, 0, "is a directory" },
 	{ "share/x.json", 0, 0, 0, "is made by gldriverfs itself" },
 	{ "libdrm.so.2", 0, 0, 0,
@@ -41,8 +48,8 @@ static void test_explain(void **state)
 		assert_int_equal(json_array_size(json_object_get(reply, "lost")), cases[i].lost);
 		assert_int_equal(
 			json_array_size(json_object_get(reply, "rejected")), cases[i].rejected);
-		assert_int_equal(
-			json_is_true(json_object_get(reply, "found")), cases[i].served > 0);
+		assert_int_equal(json_is_true(json_object_get(reply, "found")),
+			cases[i].served > 0 && !cases[i].lost_itself);
 	}
 }
 
@@ -57,12 +64,35 @@ static void test_details(void **state)
 	served = json_dumps(json_array_get(json_object_get(reply, "served"), 0), JSON_SORT_KEYS);
 	lost = json_dumps(json_array_get(json_object_get(reply, "lost"), 0), JSON_SORT_KEYS);
 	assert_non_null(strstr(served, "{\"layer\": null, \"name\": \"libnvrm_gpu.so\", \"note\": "
-				       "\"nothing provides it\", \"path\": null}"));
+				       "\"no layer provides it\", \"path\": null}"));
 	assert_non_null(strstr(served, "{\"layer\": null, \"name\": \"libc.so.6\", \"note\": \"of "
 				       "the C library: the program's own\", \"path\": null}"));
 	assert_non_null(strstr(served, "\"why\": \"layer compat comes first\""));
 	assert_non_null(strstr(lost, "\"why\": \"compat gives the CUDA set\""));
 	assert_non_null(strstr(lost, "\"verdict\": \"hidden-by-compat\""));
+}
+
+/* The decision is told of the CUDA set only, and of what has its SONAMEs. */
+static void test_compat(void **state)
+{
+	static const char *const decided[] = { "libcuda.so.1", "/h/libcuda.so.470.1",
+		"libnvidia-nvvm.so.4" };
+	static const char *const others[] = { "libnvcuvid.so.1", "lib", "libnvidia-ml.so.1" };
+	_cleanup_(generation_unrefp) struct generation *generation = builder_generation();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(decided); i++) {
+		_cleanup_(jsonhelp_decrefp) json_t *reply = explain_name(generation, decided[i]);
+		const json_t *compat = json_object_get(reply, "compat");
+
+		assert_string_equal(jsonhelp_string(compat, "rule"), "forced-on");
+		assert_string_equal(jsonhelp_string(compat, "reason"), "the policy says so");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		_cleanup_(jsonhelp_decrefp) json_t *reply = explain_name(generation, others[i]);
+
+		assert_true(json_is_null(json_object_get(reply, "compat")));
+	}
 }
 
 static void test_excluded(void **state)
@@ -84,6 +114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_details),
+		cmocka_unit_test(test_compat),
 		cmocka_unit_test(test_excluded),
 	};
 

@@ -1,76 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "../compat/cmocka.h"
 
-#include <errno.h>
 #include <string.h>
 
-#include "../../fs/facts.c"
-
-#define GCC_LINE "GCC version:  gcc version 13.2.0 (Debian 13.2.0-4)\n"
-
-static const struct {
-	const char *text;
-	const char *version; /* NULL: -ENOENT */
-} drivers[] = {
-	{ "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.120  Fri Sep 13 10:10:01 UTC "
-	  "2024\n" GCC_LINE,
-		"550.120" },
-	{ "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.195.03  Release Build  "
-	  "(dvs-builder@U22)  Sat Sep 20 00:36:08 UTC 2025\n" GCC_LINE,
-		"570.195.03" },
-	{ "NVRM version: NVIDIA UNIX Kernel Module for aarch64  34.1.1  Release Build  "
-	  "(buildbrain@mobile)  Mon May 16 2022\n",
-		"34.1.1" },
-	{ "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  540.4.0", "540.4.0" },
-	{ GCC_LINE "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.120  Fri\n", "550.120" },
-	{ "550.163.01\n", "550.163.01" },
-	{ "550.163.01", "550.163.01" },
-	{ GCC_LINE, NULL },
-	{ "NVRM version: NVIDIA UNIX x86_64 Kernel Module\n" GCC_LINE, NULL },
-	{ "NVRM version: x 1..2 .3 4. 5 2024\n", NULL },
-	{ "NVRM version: 1111111111111111.1111111111111111\n", NULL },
-	{ "", NULL },
-	{ "\n\n", NULL },
-};
-
-static void test_kernel_driver(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++) {
-		char version[32] = "untouched";
-		int result = facts_parse_kernel_driver(
-			drivers[i].text, strlen(drivers[i].text), version);
-
-		print_message("%s\n", drivers[i].text);
-		assert_int_equal(result, drivers[i].version ? 0 : -ENOENT);
-		assert_string_equal(version, drivers[i].version ? drivers[i].version : "untouched");
-	}
-}
-
-static const struct {
-	const char *driver;
-	const char *cuda;
-} cudas[] = {
-	{ "470.256.02", "11.4" },
-	{ "535.261.03", "12.2" },
-	{ "550.120", "12.4" },
-	{ "595.1", "13.2" },
-	{ "540.4.0", NULL },
-	{ "34.1.1", NULL },
-	{ "1.1", NULL },
-	{ NULL, NULL },
-};
-
-static void test_cuda_of_driver(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cudas); i++)
-		assert_true(string_equal(facts_cuda_of_driver(cudas[i].driver), cudas[i].cuda));
-	for (size_t i = 1; i < ARRAY_SIZE(branches); i++) {
-		assert_true(strcmp(branches[i - 1].major, branches[i].major) < 0);
-		assert_true(version_compare(branches[i - 1].cuda, branches[i].cuda) < 0);
-	}
-}
+#include "facts.h"
 
 static void test_set_copy_clear(void **state)
 {
@@ -100,8 +33,6 @@ static void test_set_copy_clear(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kernel_driver),
-		cmocka_unit_test(test_cuda_of_driver),
 		cmocka_unit_test(test_set_copy_clear),
 	};
 

@@ -201,13 +201,6 @@ static void test_warnings(void **state)
 			assert_non_null(strstr(fixture.diags.items[0].text, warnings[i].text));
 		teardown(&fixture);
 	}
-	setup(&fixture, &scenes[2]);
-	facts_set(&fixture.decision.facts, FACT_HOST_DRIVER, "470.1", "x");
-	facts_set(&fixture.decision.facts, FACT_KERNEL_DRIVER, "535.1", "x");
-	run(&fixture);
-	assert_int_equal(fixture.diags.count, 1);
-	assert_non_null(strstr(fixture.diags.items[0].text, "error 803"));
-	teardown(&fixture);
 }
 
 static void test_unresolved(void **state)

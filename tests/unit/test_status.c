@@ -34,7 +34,7 @@ static const struct {
 	{ "compat.reason", "\"the policy says so\"" },
 	{ "compat.layer", "\"compat\"" },
 	{ "compat.directory", "\"/c\"" },
-	{ "compat.facts.2",
+	{ "compat.facts.8",
 		"{\"name\": \"host-cuda\", \"value\": \"11.4\", \"source\": \"table\"}" },
 	{ "layers.0",
 		"{\"name\": \"compat\", \"role\": \"compat\", \"order\": 10, \"directories\": "
@@ -44,13 +44,21 @@ static const struct {
 	{ "rejected",
 		"[{\"path\": \"/h/libnvcuvid.so.1\", \"reason\": \"the file is empty\", \"layer\": "
 		"\"host\"}]" },
-	{ "problems.0", "{\"level\": \"error\", \"file\": \"/etc/new.conf\", \"line\": null, "
-			"\"text\": \"bad\"}" },
-	{ "problems.1", "{\"level\": \"warning\", \"file\": \"/etc/p.conf\", \"line\": 4, "
-			"\"text\": \"be careful\"}" },
-	{ "problems.2.needed", "\"libnvrm_gpu.so\"" },
-	{ "problems.2.by", "\"libcuda.so.1.1\"" },
-	{ "problems.3", NULL },
+	{ "problems.0.level", "\"error\"" },
+	{ "problems.0.id", "\"policy\"" },
+	{ "problems.0.file", "\"/etc/new.conf\"" },
+	{ "problems.0.line", "null" },
+	{ "problems.0.text", "\"bad\"" },
+	{ "problems.0.remedy", "\"correct the file at the line that is named\"" },
+	{ "problems.0.needed", NULL },
+	{ "problems.1.id", "\"cuda-load\"" },
+	{ "problems.1.needed", "\"libnvrm_gpu.so\"" },
+	{ "problems.1.by", "\"libcuda.so.1.1\"" },
+	{ "problems.2.level", "\"warning\"" },
+	{ "problems.2.line", "4" },
+	{ "problems.2.text", "\"be careful\"" },
+	{ "problems.3.level", "\"info\"" },
+	{ "problems.4", NULL },
 };
 
 static void test_status(void **state)
@@ -118,6 +126,22 @@ static void test_answers(void **state)
 	assert_string_equal(json_string_value(at(error, "problems.0.text")), "be careful");
 }
 
+static void test_facts(void **state)
+{
+	_cleanup_(generation_unrefp) struct generation *generation = builder_generation();
+	_cleanup_(jsonhelp_decrefp) json_t *answer = status_facts_answer(generation);
+
+	(void)state;
+	assert_string_equal(jsonhelp_string(answer, "mountpoint"), "/run/opengl-driver");
+	assert_int_equal(json_array_size(at(answer, "facts")), FACT_COUNT);
+	for (size_t i = 0; i < FACT_COUNT; i++) {
+		const json_t *fact = json_array_get(at(answer, "facts"), i);
+
+		assert_string_equal(jsonhelp_string(fact, "name"), fact_name(i));
+		assert_true(json_object_get(fact, "value") && json_object_get(fact, "source"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_text_has_no_runtime),
 		cmocka_unit_test(test_invalid_utf8),
 		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_facts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* load_tables: the tables of this machine, from the process' own root whatever root is looked at:
+ * what is compiled in, then /usr/lib/gldriverfs/NAME.ini, then /etc/gldriverfs/NAME.ini, each where
+ * it is newer. Edge. */
+#pragma once
+
+#include "diag.h"
+#include "tables.h"
+
+/* Returns 0, or -ENOMEM. A file that cannot be used is a warning in diags, with file and line: what
+ * was known before stays in force. */
+int load_tables(struct tables **ret_tables, struct diag_list *diags);
