@@ -61,5 +61,8 @@ kernel_driver() {
 loader_cache() {
   local as_root=()
   [ "$(id -u)" = 0 ] || as_root=(unshare -r)
-  "${as_root[@]}" /sbin/ldconfig -X -r "$ROOT"
+  "${as_root[@]}" /sbin/ldconfig -X -r "$ROOT" 2>"$CACHE/ldconfig" || {
+    cat "$CACHE/ldconfig"
+    return 1
+  }
 }
