@@ -59,7 +59,7 @@ static int take_edits(
 	}
 	if (bad > 0)
 		diag_add(diags, DIAG_WARNING, file, 0,
-			"%zu of the mounts are left out: they have no absolute paths", bad);
+			"mounts without absolute paths are left out: %zu", bad);
 	return 0;
 }
 

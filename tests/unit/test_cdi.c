@@ -24,7 +24,8 @@ static const struct {
 	  "\"containerEdits\":{\"mounts\":[{\"hostPath\":\"/z\",\"containerPath\":\"/z\"}]}}",
 		"/z /z\n/a /a\n", 0 },
 	{ "{\"cdiVersion\":\"0.5.0\",\"containerEdits\":{\"mounts\":[{\"hostPath\":\"a\"},{"
-	  "\"hostPath\":7},5,{\"hostPath\":\"/a\",\"containerPath\":\"b\"},{\"hostPath\":\"/"
+	  "\"hostPath\":7},5,{\"hostPath\":\"a\",\"containerPath\":\"/b\"},{\"hostPath\":\"/"
+	  "a\",\"containerPath\":\"b\"},{\"hostPath\":\"/"
 	  "b\"}]}}",
 		"/b /b\n", 1 },
 	{ "{\"cdiVersion\":\"0.5.0\",\"containerEdits\":[],\"devices\":{}}", "", 0 },
