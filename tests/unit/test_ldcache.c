@@ -17,7 +17,7 @@
 			{ "/arm/libcuda.so.1", LDCACHE_AARCH64, 0 },                               \
 			{ "/armhf/libcuda.so.1", LDCACHE_ARMHF, 0 },                               \
 		{                                                                                  \
-			"/hw/libcuda.so.1", LDCACHE_X86_64, UINT64_C(1) << 62 | 1                  \
+			"/hw/libcuda.so.1", LDCACHE_X86_64, UINT64_C(1) << 62                      \
 		}                                                                                  \
 	}
 
@@ -50,6 +50,7 @@ static const struct {
 		{ .endian = 2,
 			.entries = { { "/z/libcuda.so.1", LDCACHE_X86_64, 0 },
 				{ "relative", LDCACHE_X86_64, 0 }, { "", LDCACHE_X86_64, 0 },
+				{ "/hw/libcuda.so.1", LDCACHE_X86_64, 2 },
 				{ "/a/libcuda.so.1", LDCACHE_X86_64, 0 } } },
 		MACHINE_X86_64, "/z/libcuda.so.1\n/a/libcuda.so.1\n" },
 	{ "no entries", { .endian = 2 }, MACHINE_X86_64, "" },
