@@ -39,8 +39,7 @@ int discover_directory(struct discovery *discovery, const char *path, const char
 	if (result == 0)
 		result = take(&opened.place);
 	if (result < 0 && !scan_is_shortage(result))
-		result = layer_add_rejection(
-			layer, opened.shown, "the directory cannot be read: %s", strerror(-result));
+		result = layer_add_rejection(layer, opened.shown, "it %s", scan_walk_text(result));
 	if (result < 0 || layer->n_candidates + layer->n_rejections == before)
 		return result;
 	return layer_add_set(layer, path, job->policy.file, job->policy.line, true);

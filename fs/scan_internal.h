@@ -63,6 +63,9 @@ int scan_miss(struct scan_job *job, const struct scan_origin *at, int error);
 int scan_miss_because(
 	struct scan_job *job, const struct scan_origin *at, const char *why, int error);
 
+/* Why a path could not be walked, as the end of a sentence that begins with "it". */
+const char *scan_walk_text(int error);
+
 /* The machine's want of memory or descriptors: no verdict on a file, the scan fails. */
 bool scan_is_shortage(int error);
 

@@ -24,8 +24,8 @@ int scan_read(struct scan_job *job, struct rootfs *root, const char *path, size_
 		why = string_format("it is not read: %s can be changed by others than root (trust "
 				    "= yes in the layer reads it)",
 			node.untrusted);
-	else if (result == -EREMOTE)
-		why = strdup("it lies on a mount of gldriverfs itself");
+	else if (result == -EREMOTE || result == -ELOOP)
+		why = string_format("it %s", scan_walk_text(result));
 	else if (result == 0)
 		result = rootfs_read(node.root, node.path, max, ret_data, ret_size);
 	if (scan_is_shortage(result))
@@ -119,7 +119,7 @@ static int enter(struct scan_paths *paths, const char *path, const char *into)
 		if (result < 0 && result != -ENOENT && result != -ENOTDIR &&
 			!scan_is_shortage(result))
 			result = layer_add_rejection(paths->job->layer, paths->directory.shown,
-				"it cannot be reached: %s", strerror(-result));
+				"it %s", scan_walk_text(result));
 		else if (result == 0)
 			paths->directory_path = steal_pointer(directory);
 		if (!paths->directory_path)

@@ -126,6 +126,22 @@ static int read_link(const struct scan_place *place, const struct scan_name *nam
 	return *ret_link ? 0 : -ENOMEM;
 }
 
+const char *scan_walk_text(int error)
+{
+	switch (error) {
+	case -EREMOTE:
+		return "lies on a mount of gldriverfs itself";
+	case -ELOOP:
+		return "is a link that leads in a circle";
+	case -ENOTDIR:
+		return "is no directory";
+	case -EACCES:
+		return "may not be read";
+	default:
+		return "cannot be read";
+	}
+}
+
 static int reject_walk(
 	const struct scan_place *place, const char *name, const char *link, int error)
 {

@@ -44,6 +44,12 @@ echo "$T/more" >>"$T/ld.so.conf"
 make_cache
 ctl reload
 expect_who libnvcuvid.so.1 more
+# The mount itself in the cache: it is seen and left alone (A16).
+echo "$MNT/lib" >>"$T/ld.so.conf"
+make_cache
+ctl reload
+expect_who libcuda.so.1 cache
+expect_has "$(status_of '.rejected | tostring')" "a mount of gldriverfs itself"
 # The cache is gone: what it listed too, and the mount answers.
 rm /etc/ld.so.cache
 ctl reload
