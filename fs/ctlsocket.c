@@ -15,6 +15,7 @@
 #include "util.h"
 
 #define BACKLOG 128
+#define LOCK    ".lock"
 
 /* Opens path's directory, made where `make` is set. Returns the descriptor or -errno. */
 static int open_directory(const char *path, bool make)
@@ -111,15 +112,35 @@ static int listen_in(
 	return 0;
 }
 
-int ctlsocket_listen(const char *path, struct ctlsocket_identity *ret_identity)
+/* Of several that start at once one finds no socket, the others find its: locks the directory. The
+ * lock's file is not for others: whoever can open it can hold it. Returns the descriptor or -errno.
+ */
+static int lock_directory(int directory)
 {
-	_cleanup_(closep) int directory = open_directory(path, true);
-	_cleanup_(closep) int fd = -1;
-	int r;
+	for (;;) {
+		_cleanup_(closep) int fd =
+			openat(directory, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+		struct stat locked, named;
+		int r = fd < 0 ? -1 : fcntl(fd, F_OFD_SETLKW, &whole);
 
-	if (directory < 0)
-		return directory;
-	r = connect_in(directory, path_base(path));
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0 || fstat(fd, &locked) < 0)
+			return -errno;
+		/* Whoever had it before has taken it away with its name. */
+		if (fstatat(directory, LOCK, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+			named.st_dev == locked.st_dev && named.st_ino == locked.st_ino)
+			return steal_fd(&fd);
+	}
+}
+
+/* With the directory locked. */
+static int listen_first(int directory, const char *name, struct ctlsocket_identity *ret_identity)
+{
+	_cleanup_(closep) int fd = -1;
+	int r = connect_in(directory, name);
+
 	if (r >= 0)
 		close(r);
 	if (r >= 0 || r == -EAGAIN)
@@ -129,8 +150,24 @@ int ctlsocket_listen(const char *path, struct ctlsocket_identity *ret_identity)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	r = listen_in(directory, path_base(path), fd, ret_identity);
+	r = listen_in(directory, name, fd, ret_identity);
 	return r < 0 ? r : steal_fd(&fd);
+}
+
+int ctlsocket_listen(const char *path, struct ctlsocket_identity *ret_identity)
+{
+	_cleanup_(closep) int directory = open_directory(path, true);
+	_cleanup_(closep) int lock = -1;
+	int r;
+
+	if (directory < 0)
+		return directory;
+	lock = lock_directory(directory);
+	if (lock < 0)
+		return lock;
+	r = listen_first(directory, path_base(path), ret_identity);
+	unlinkat(directory, LOCK, 0);
+	return r;
 }
 
 void ctlsocket_remove(const char *path, const struct ctlsocket_identity *identity)

@@ -2,6 +2,7 @@
 #include "daemon_internal.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "holders.h"
 #include "log.h"
 
 static void on_changed(void *context)
@@ -196,6 +198,9 @@ enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags)
 	bool allow_other;
 	int error;
 
+#ifdef M_ARENA_MAX
+	mallopt(M_ARENA_MAX, 2); /* a heap per worker would hold what one reload needs, each */
+#endif
 	error = block_signals(daemon);
 	if (error < 0)
 		return DAEMON_MOUNT_FAILED;
@@ -280,20 +285,33 @@ int daemon_run(struct daemon *daemon)
 	}
 }
 
-struct daemon *daemon_free(struct daemon *daemon)
+/* Unmounts, and names the programs that are hurt. They are served until the session ends. */
+static void stop_mount(struct daemon *daemon)
 {
+	dev_t device = daemon->point.device;
+	_cleanup_(freep) char *holders = NULL;
 	bool lazy = false;
 
+	if (mount_stop(&daemon->point, &lazy) < 0) {
+		log_message(LOG_ERR, "%s cannot be unmounted", daemon->point.path);
+	} else if (lazy) {
+		holders = holders_text(device);
+		if (holders && *holders)
+			log_message(LOG_WARNING,
+				"%s is in use: detached; programs that have mapped files of it "
+				"lose what they have not read yet: %s",
+				daemon->point.path, holders);
+		else
+			log_message(LOG_WARNING, "%s is in use: detached", daemon->point.path);
+	}
+}
+
+struct daemon *daemon_free(struct daemon *daemon)
+{
 	if (!daemon)
 		return NULL;
 	daemon->ctl = ctl_free(daemon->ctl);
-	if (mount_stop(&daemon->point, &lazy) < 0)
-		log_message(LOG_ERR, "%s cannot be unmounted", daemon->point.path);
-	else if (lazy)
-		log_message(LOG_WARNING,
-			"%s is in use: detached; programs that have mapped files of it "
-			"lose what they have not read yet",
-			daemon->point.path);
+	stop_mount(daemon);
 	/* A thread that hangs in a source's file system keeps what it uses until the process ends.
 	 */
 	if (!reload_stop(daemon->reload) || !session_stop(daemon->session))

@@ -27,7 +27,8 @@ static enum daemon_exit name_instance(
 		return DAEMON_DONE;
 	if (error == -ENOKEY)
 		diag_add(diags, DIAG_ERROR, NULL, 0,
-			"XDG_RUNTIME_DIR is not set: it holds a user's socket and mount");
+			"XDG_RUNTIME_DIR is not set: it holds a user's socket and mount; a login "
+			"session sets it, else export it as a directory of yours with mode 0700");
 	else
 		diag_add(diags, DIAG_ERROR, NULL, 0, "no instance can be named for %s: %s",
 			input.name ? input.name : mountpoint, strerror(-error));
@@ -93,8 +94,8 @@ static enum daemon_exit open_mountpoint(
 
 	if (is_running(daemon)) {
 		diag_add(diags, DIAG_ERROR, NULL, 0,
-			"the instance %s is already running (%s answers)", daemon->names.name,
-			daemon->names.socket);
+			"the instance %s is already running (%s answers); --name gives another one",
+			daemon->names.name, daemon->names.socket);
 		return DAEMON_SERVED;
 	}
 	error = mountpoint_open(path, make, &daemon->point, diags);

@@ -102,7 +102,7 @@ static json_t *needed_json(const struct generation *generation, const char *need
 		note = "of the C library: the program's own";
 	for (size_t i = 0; i < generation->resolution->n_unresolved; i++)
 		if (strcmp(generation->resolution->unresolved[i].needed, needed) == 0)
-			note = "nothing provides it";
+			note = "no layer provides it";
 	return json_pack("{s:o, s:n, s:n, s:s}", "name", jsonhelp_text(needed), "path", "layer",
 		"note", note);
 }
@@ -211,8 +211,11 @@ static int add_rejections(const struct query *query, json_t *rejected)
 		for (size_t j = 0; j < layer->n_rejections; j++) {
 			const struct rejection *rejection = &layer->rejections[j];
 
+			/* Its SONAME is not known: libcuda.so.1 may be libcuda.so.535.1's. */
 			if (strcmp(rejection->path, query->name) != 0 &&
-				strcmp(path_base(rejection->path), path_base(query->name)) != 0)
+				strcmp(path_base(rejection->path), path_base(query->name)) != 0 &&
+				!soname_same_stem(
+					path_base(rejection->path), path_base(query->name)))
 				continue;
 			if (json_array_append_new(
 				    rejected, json_pack("{s:o, s:o, s:o}", "path",
@@ -271,20 +274,54 @@ static char *absent_summary(const struct generation *generation, const char *nam
 		"nothing known of %s: no layer has a file of this name or SONAME", base);
 }
 
+/* Whether the item of an answer's list is of the very name that was asked for, not only of its
+ * SONAME. */
+static bool is_of_name(const struct query *query, const json_t *item)
+{
+	const char *source = jsonhelp_string(item, "source");
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach(json_object_get(item, "names"), i,
+		name) if (query->plain &&
+			  string_equal(json_string_value(name), query->name)) return true;
+	return string_equal(source, query->name) ||
+	       matches_path(query, jsonhelp_string(item, "path")) ||
+	       (query->plain && (string_equal(jsonhelp_string(item, "soname"), query->name) ||
+					string_equal(path_base(source), query->name)));
+}
+
+static const json_t *find_of_name(const struct query *query, const json_t *array)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(array, i, item) if (is_of_name(query, item)) return item;
+	return NULL;
+}
+
+static bool is_found(const struct query *query, const json_t *served)
+{
+	return find_of_name(query, served) ||
+	       (json_array_size(served) > 0 && view_find(query->generation->view, query->path));
+}
+
 static char *make_summary(
 	const struct query *query, const json_t *served, const json_t *lost, const json_t *rejected)
 {
 	const json_t *first = json_array_get(served, 0);
 	const struct view_entry *entry = view_find(query->generation->view, query->path);
 
-	if (first)
+	if (first && is_found(query, served))
 		return string_format("%s comes from layer %s: %s", query->name,
 			jsonhelp_string(first, "layer"), jsonhelp_string(first, "source"));
 	if (entry && entry->kind == VIEW_DIRECTORY)
 		return string_format("%s is a directory of the view", query->path);
 	if (entry)
 		return string_format("%s is made by gldriverfs itself", query->path);
-	first = json_array_get(lost, 0);
+	first = find_of_name(query, lost);
+	if (!first)
+		first = json_array_get(lost, 0);
 	if (first)
 		return string_format("%s is not served: %s", query->name,
 			jsonhelp_string(first, "why") ? jsonhelp_string(first, "why") : "");
@@ -319,6 +356,6 @@ json_t *explain_name(const struct generation *generation, const char *name)
 	if (!summary)
 		return NULL;
 	return json_pack("{s:o, s:b, s:o, s:O, s:O, s:O, s:O}", "name", jsonhelp_text(name),
-		"found", json_array_size(served) > 0, "summary", jsonhelp_text(summary), "served",
+		"found", is_found(&query, served), "summary", jsonhelp_text(summary), "served",
 		served, "aliases", aliases, "lost", lost, "rejected", rejected);
 }

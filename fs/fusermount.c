@@ -137,6 +137,10 @@ static void explain(int error_fd, const char *helper, struct diag_list *diags)
 	if (strstr(text, "mount failed: Permission denied"))
 		advice = "; AppArmor may confine fusermount3 to $HOME, /mnt, /media, /tmp and "
 			 "/run/user";
+	else if (strstr(text, "/dev/fuse: Permission denied"))
+		advice = "; the administrator must let you: chmod 666 /dev/fuse";
+	else if (strstr(text, "fuse device not found") || strstr(text, "/dev/fuse: No such"))
+		advice = "; the kernel module must be there: modprobe fuse";
 	diag_add(diags, DIAG_ERROR, NULL, 0, "%s failed: %s%s", helper,
 		text[0] ? text : "it said nothing", advice);
 }

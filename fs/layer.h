@@ -35,6 +35,7 @@ struct source {
 	uint32_t uid;
 	uint32_t gid;
 	bool in_store;       /* the path inside its root begins with /nix/store/ */
+	bool covered;        /* under the mount: no path leads there */
 	bool is_elf;         /* elf is filled */
 	char *path;          /* canonical, inside its root: "/usr/lib/…" */
 	char *real_path;     /* the same as this process (and the user) reaches it */

@@ -92,6 +92,16 @@ static bool is_dev_null(int fd)
 	return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
 }
 
+/* A machine in a directory may have no /dev: the link says enough. */
+static bool is_link_to_null(int directory, const char *entry)
+{
+	char text[sizeof("/dev/null") + 1];
+	ssize_t length = readlinkat(directory, entry, text, sizeof(text));
+
+	return length == (ssize_t)strlen("/dev/null") &&
+	       memcmp(text, "/dev/null", (size_t)length) == 0;
+}
+
 int load_file_entry(const struct rootfs_node *directory, const char *entry, const char *name,
 	bool may_be_empty, struct ini_file **ret_file, struct diag_list *diags)
 {
@@ -102,6 +112,10 @@ int load_file_entry(const struct rootfs_node *directory, const char *entry, cons
 
 	if (fstatat(directory->fd, entry, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 1 : load_fail(diags, name, -errno, "cannot be read");
+	if (may_be_empty && S_ISLNK(st.st_mode) && is_link_to_null(directory->fd, entry)) {
+		*ret_file = NULL;
+		return 0;
+	}
 	r = rootfs_walk_at(directory, entry, NULL, &node);
 	if (r == -ENOENT && S_ISLNK(st.st_mode))
 		return load_fail(diags, name, r, "is a link that leads nowhere");

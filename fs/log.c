@@ -27,6 +27,14 @@ void log_to_syslog(void)
 	target = TO_SYSLOG;
 }
 
+/* Names of files are in messages: a line break in one must not begin a message of its own. */
+static void make_one_line(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
 void log_message(int priority, const char *format, ...)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -40,6 +48,7 @@ void log_message(int priority, const char *format, ...)
 		text = NULL;
 		return;
 	}
+	make_one_line(text);
 	if (target == TO_SYSLOG)
 		syslog(priority, "%s", text);
 	else if (target == TO_JOURNAL)

@@ -16,7 +16,7 @@
 #include "log.h"
 
 static const char usage[] =
-	"gldriverfs [OPTION]... [MOUNTPOINT]\n"
+	"Usage: gldriverfs [OPTION]... [MOUNTPOINT]\n"
 	"Mounts a directory of GPU driver libraries, resolved from layers by a policy.\n"
 	"\n"
 	"      --config FILE   this policy file and no other\n"
@@ -26,6 +26,10 @@ static const char usage[] =
 	"      --no-cache      let each operation reach the daemon (for tests)\n"
 	"      --help\n"
 	"      --version\n"
+	"\n"
+	"MOUNTPOINT: the policy's, else /run/opengl-driver (users: "
+	"$XDG_RUNTIME_DIR/opengl-driver).\n"
+	"SIGHUP reloads, SIGTERM unmounts; gldriverctl asks and steers a running gldriverfs.\n"
 	"\n"
 	"Exit status: 0 the mount answers (or has ended, in the foreground), 1 mounting failed,\n"
 	"2 the policy or the command line is wrong, 3 the mountpoint is already served.\n";
@@ -82,11 +86,12 @@ static int parse(int argc, char **argv, struct daemon_options *options, bool *re
 			puts("gldriverfs " GLDRIVERFS_VERSION);
 			return 0;
 		default:
+			fprintf(stderr, "see gldriverfs --help\n");
 			return DAEMON_POLICY;
 		}
 	}
 	if (argc - optind > 1) {
-		fprintf(stderr, "gldriverfs: one mountpoint at most\n");
+		fprintf(stderr, "gldriverfs: one mountpoint at most; see gldriverfs --help\n");
 		return DAEMON_POLICY;
 	}
 	options->mountpoint = argv[optind];
@@ -150,6 +155,18 @@ static void execute_again(char **argv, int n_options, const struct daemon *daemo
 	arguments[n + 2] = (char *)daemon_mountpoint(daemon);
 	execv(self, arguments);
 	free(arguments);
+}
+
+/* A standard stream that the caller closed would be the next file that is opened. */
+static void open_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* A caller's pipe that the background process kept would never end for its reader. */
@@ -254,6 +271,7 @@ int main(int argc, char **argv)
 	enum daemon_exit status;
 	int parent = -1, done;
 
+	open_standard_streams();
 	log_open();
 	done = parse(argc, argv, &options, &foreground);
 	if (done >= 0)
@@ -262,7 +280,9 @@ int main(int argc, char **argv)
 		mountpoint = absolute_path(options.mountpoint);
 		if (!mountpoint) {
 			log_message(LOG_ERR, "the mountpoint %s: %s", options.mountpoint,
-				strerror(errno));
+				errno == ENOENT ? "its parent does not exist; make the directory "
+						  "first"
+						: strerror(errno));
 			return DAEMON_MOUNT_FAILED;
 		}
 		options.mountpoint = mountpoint;
@@ -293,6 +313,8 @@ int main(int argc, char **argv)
 	}
 	status = daemon_start(daemon, &diags);
 	print_and_clear(&diags, status);
+	if (status)
+		daemon = daemon_free(daemon); /* who waits finds nothing of it */
 	if (parent >= 0)
 		tell_parent(parent, status);
 	else if (status == DAEMON_DONE)

@@ -27,6 +27,9 @@ static int refuse(const char *path, int error, struct diag_list *diags)
 			path);
 	else if (error == ENOTDIR)
 		diag_add(diags, DIAG_ERROR, NULL, 0, "the mountpoint %s is not a directory", path);
+	else if (error == ENOENT)
+		diag_add(diags, DIAG_ERROR, NULL, 0,
+			"the mountpoint %s does not exist; make the directory first", path);
 	else
 		diag_add(
 			diags, DIAG_ERROR, NULL, 0, "the mountpoint %s: %s", path, strerror(error));
@@ -150,16 +153,15 @@ static int mount_directly(const struct mountpoint *point, const char *source, bo
 	return steal_fd(&fd);
 }
 
-/* The device of our mount on the mountpoint, 0: none. */
-static dev_t mounted_device(const struct mountpoint *point)
+/* Our mount, whatever its path is by now; NULL: it is gone. */
+static const struct mountinfo_entry *find_ours(
+	const struct mountinfo *info, const struct mountpoint *point)
 {
-	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
-	const struct mountinfo_entry *entry;
-
-	if (mountinfo_read(&info) < 0)
-		return 0;
-	entry = mountinfo_at(&info, point->path);
-	return entry && mountinfo_instance(entry) ? entry->device : 0;
+	for (size_t i = 0; i < info->count; i++)
+		if (info->entries[i].id == point->id && info->entries[i].device == point->device &&
+			mountinfo_instance(&info->entries[i]))
+			return &info->entries[i];
+	return NULL;
 }
 
 static int mount_by_helper(const struct mountpoint *point, const char *source, bool allow_other,
@@ -205,16 +207,14 @@ static int mount_somehow(const struct mountpoint *point, const char *source, boo
 	return fd;
 }
 
-/* Of daemons that start at once the one whose mount is the lowest has the mountpoint. Returns 0 and
- * the device of ours (source NULL: before the mount, none), -EBUSY: another's is there, or -errno.
- */
-static int claim(const struct mountpoint *point, const char *source, dev_t *ret_device,
-	struct diag_list *diags)
+/* Of daemons that start at once the one whose mount is the lowest has the mountpoint. Notes which
+ * mount is ours (source NULL: before the mount, none). Returns 0, -EBUSY: another's is there, or
+ * -errno. */
+static int claim(struct mountpoint *point, const char *source, struct diag_list *diags)
 {
 	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
 	int error = mountinfo_read(&info);
 
-	*ret_device = 0;
 	if (error < 0)
 		return error;
 	for (size_t i = 0; i < info.count; i++) {
@@ -225,7 +225,8 @@ static int claim(const struct mountpoint *point, const char *source, dev_t *ret_
 			continue;
 		if (!source || strcmp(entry->source, source) != 0)
 			return say_served(point->path, instance, diags);
-		*ret_device = entry->device;
+		point->device = entry->device;
+		point->id = entry->id;
 		return 0;
 	}
 	return 0;
@@ -236,40 +237,47 @@ int mount_start(
 {
 	_cleanup_(freep) char *source = string_format("gldriverfs:%s", request->name);
 	_cleanup_(closep) int fd = -1;
-	dev_t device;
 	int error;
 
 	if (!source)
 		return -ENOMEM;
-	error = claim(point, NULL, &device, diags);
+	error = claim(point, NULL, diags);
 	if (error < 0)
 		return error;
 	fd = mount_somehow(point, source, request->allow_other, diags);
 	if (fd < 0)
 		return fd;
-	error = claim(point, source, &device, diags);
-	if (error == 0 && device == 0)
+	error = claim(point, source, diags);
+	if (error == 0 && point->device == 0)
 		error = -ENOENT; /* the directory was moved meanwhile */
 	if (error < 0) {
 		unmount(point->path, true);
 		return error;
 	}
-	point->device = device;
 	return steal_fd(&fd);
 }
 
 int mount_stop(struct mountpoint *point, bool *ret_lazy)
 {
+	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
+	const struct mountinfo_entry *ours;
 	int error;
 
 	*ret_lazy = false;
-	/* Unmounted from outside, or something else lies on it now: not ours to touch. */
-	if (point->device == 0 || mounted_device(point) != point->device)
+	if (point->device == 0)
 		return 0;
-	error = unmount(point->path, false);
+	error = mountinfo_read(&info);
+	if (error < 0)
+		return error;
+	ours = find_ours(&info, point);
+	if (!ours)
+		return 0; /* unmounted from outside */
+	if (mountinfo_at(&info, ours->mountpoint) != ours)
+		return -EBUSY;
+	error = unmount(ours->mountpoint, false);
 	if (error == -EBUSY) {
 		*ret_lazy = true;
-		error = unmount(point->path, true);
+		error = unmount(ours->mountpoint, true);
 	}
 	if (error == 0)
 		point->device = 0;

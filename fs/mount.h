@@ -12,6 +12,7 @@ struct mountpoint {
 	int fd;       /* O_PATH of the directory: what lies under the mount; -1 */
 	char *path;   /* canonical */
 	dev_t device; /* of the mount; 0: not mounted */
+	unsigned id;  /* of the mount: its path may change under it */
 };
 
 /* Opens the directory that will be covered. A last component that is a link is refused: what it
@@ -32,6 +33,6 @@ struct mount_request {
  * with an error in diags except for -ENOMEM and reading mountinfo. */
 int mount_start(
 	struct mountpoint *point, const struct mount_request *request, struct diag_list *diags);
-/* Unmounts; lazily when programs still use it (*ret_lazy). Nothing to do is no error. Returns 0 or
- * -errno. */
+/* Unmounts, wherever the mount's path leads by now; lazily when programs still use it (*ret_lazy).
+ * Nothing to do is no error. Returns 0, -EBUSY: something else is mounted on it, or -errno. */
 int mount_stop(struct mountpoint *point, bool *ret_lazy);

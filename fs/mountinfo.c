@@ -38,10 +38,11 @@ static uid_t owner_of(const char *super_options)
 static int parse_line(char *line, struct mountinfo *info)
 {
 	char *fields[6];
-	char *rest = line, *source, *tail;
+	char *rest = line, *type, *source, *tail;
 	struct mountinfo_entry entry = { 0 };
 	unsigned major_number, minor_number;
 
+	entry.id = (unsigned)strtoul(line, NULL, 10);
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		fields[i] = strsep(&rest, " ");
 		if (!rest)
@@ -51,13 +52,14 @@ static int parse_line(char *line, struct mountinfo *info)
 	if (!tail || sscanf(fields[2], "%u:%u", &major_number, &minor_number) != 2)
 		return -EINVAL;
 	tail += tail[0] == '-' ? 2 : 3;
-	(void)strsep(&tail, " "); /* the type */
+	type = strsep(&tail, " ");
 	source = strsep(&tail, " ");
 	if (!source)
 		return -EINVAL;
 	unescape(fields[4]);
 	unescape(source);
 	entry.device = makedev(major_number, minor_number);
+	entry.is_fuse = string_has_prefix(type, "fuse");
 	entry.owner = owner_of(tail);
 	entry.mountpoint = strdup(fields[4]);
 	entry.source = strdup(source);

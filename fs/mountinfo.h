@@ -9,9 +9,11 @@
 #include "util.h"
 
 struct mountinfo_entry {
+	unsigned id;  /* of the mount, as long as it lives */
 	dev_t device; /* as st_dev */
 	char *mountpoint;
 	char *source; /* "gldriverfs:NAME" */
+	bool is_fuse; /* whoever's */
 	uid_t owner;  /* user_id= of a FUSE mount; 0 for others */
 };
 

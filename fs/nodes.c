@@ -7,7 +7,7 @@
 #include <time.h>
 
 /* Nodes that no view has are remembered for their numbers up to this many. */
-#define REMEMBERED_MAX 65536
+#define REMEMBERED_MAX 16384
 
 struct nodes {
 	struct fdpool *pool;

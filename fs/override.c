@@ -157,30 +157,25 @@ static int read_file(const char *path, char **ret_text)
 	return 0;
 }
 
-/* Makes the two directories above the file where they are missing. */
+/* Makes the directories above the file where they are missing. */
 static int make_directories(const char *path)
 {
-	_cleanup_(freep) char *parent = strdup(path);
-	_cleanup_(freep) char *above = NULL;
-	char *slash = parent ? strrchr(parent, '/') : NULL;
+	_cleanup_(freep) char *whole = strdup(path);
 
-	if (!parent)
+	if (!whole)
 		return -ENOMEM;
-	if (!slash || slash == parent)
+	if (whole[0] != '/')
 		return -EINVAL;
-	*slash = '\0';
-	if (mkdir(parent, 0755) == 0 || errno == EEXIST)
-		return 0;
-	if (errno != ENOENT)
-		return -errno;
-	above = strdup(parent);
-	slash = above ? strrchr(above, '/') : NULL;
-	if (!slash || slash == above)
-		return above ? -EINVAL : -ENOMEM;
-	*slash = '\0';
-	if (mkdir(above, 0755) < 0 && errno != EEXIST)
-		return -errno;
-	return mkdir(parent, 0755) < 0 && errno != EEXIST ? -errno : 0;
+	for (char *slash = strchr(whole + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		int error;
+
+		*slash = '\0';
+		error = mkdir(whole, 0755) < 0 ? errno : 0;
+		if (error && error != EEXIST && access(whole, F_OK) < 0)
+			return -error;
+		*slash = '/';
+	}
+	return 0;
 }
 
 static int write_all(int fd, const char *text)

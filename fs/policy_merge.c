@@ -283,6 +283,7 @@ static int move_layers(struct policy_merge *merge)
 int policy_merge_finish(struct policy_merge *merge, struct policy **ret_policy)
 {
 	const struct policy_origin *mode = origin_of(merge->origins, SECTION_COMPAT, "mode");
+	_cleanup_(freep) char *profile = NULL;
 	struct policy *policy = merge->policy;
 	int r;
 
@@ -296,8 +297,12 @@ int policy_merge_finish(struct policy_merge *merge, struct policy **ret_policy)
 	}
 	warn_of_later(merge);
 	if (mode->stage) {
+		/* Of no file: a built-in profile's. */
+		if (!mode->file && policy->profile)
+			profile = string_format("profile %s", policy->profile);
 		r = policy_value_set(&policy->compat_mode_from,
-			compat_mode_name(policy->compat_mode), mode->file, mode->line);
+			compat_mode_name(policy->compat_mode), profile ? profile : mode->file,
+			profile ? 0 : mode->line);
 		if (r < 0)
 			return r;
 	}

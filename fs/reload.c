@@ -2,6 +2,7 @@
 #include "reload.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,14 @@ static int run_job(struct reload *reload, struct job *job)
 	return error;
 }
 
+/* What the last generation had is free by now, in this thread's heap. */
+static void give_back_memory(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+}
+
 static void *reload_run(void *data)
 {
 	struct reload *reload = data;
@@ -106,6 +115,9 @@ static void *reload_run(void *data)
 		pthread_mutex_lock(&reload->lock);
 		STAILQ_INSERT_TAIL(&reload->done, job, link);
 		eventfd_write(reload->event, 1);
+		pthread_mutex_unlock(&reload->lock);
+		give_back_memory();
+		pthread_mutex_lock(&reload->lock);
 	}
 	pthread_mutex_unlock(&reload->lock);
 	return NULL;

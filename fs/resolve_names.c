@@ -54,7 +54,8 @@ static bool is_manifest(const char *path)
 	return string_has_prefix(path, "etc/OpenCL/vendors/") && string_has_suffix(path, ".icd");
 }
 
-/* Adds the source under path as the policy presents it. */
+/* Adds the source under path as the policy presents it. A link to what the mount covers would lead
+ * to itself. */
 static int present(const struct resolve_job *job, const struct resolve_item *item, const char *path)
 {
 	struct source *source = item->candidate->source;
@@ -62,7 +63,7 @@ static int present(const struct resolve_job *job, const struct resolve_item *ite
 	bool link = job->policy->present == PRESENT_SYMLINK ||
 		    (job->policy->present == PRESENT_AUTO && source->in_store);
 
-	if (link && !is_manifest(path))
+	if (link && !source->covered && !is_manifest(path))
 		return view_add_link(job->resolution->view, path, source->real_path, source, layer);
 	return view_add_file(job->resolution->view, path, source, layer);
 }

@@ -113,18 +113,39 @@ int rootfs_avoid_ours(struct rootfs_avoid *ret_avoid)
 	if (result < 0)
 		return result;
 	avoid.devices = calloc(mounts.count + 1, sizeof(*avoid.devices));
-	if (!avoid.devices)
+	avoid.fuse = calloc(mounts.count + 1, sizeof(*avoid.fuse));
+	if (!avoid.devices || !avoid.fuse) {
+		rootfs_avoid_clear(&avoid);
 		return -ENOMEM;
-	for (size_t i = 0; i < mounts.count; i++)
-		if (mountinfo_instance(&mounts.entries[i]))
-			avoid.devices[avoid.count++] = mounts.entries[i].device;
+	}
+	for (size_t i = 0; i < mounts.count; i++) {
+		const struct mountinfo_entry *entry = &mounts.entries[i];
+
+		if (mountinfo_instance(entry))
+			avoid.devices[avoid.count++] = entry->device;
+		else if (entry->is_fuse)
+			avoid.fuse[avoid.n_fuse++] =
+				(struct rootfs_fuse){ entry->device, entry->owner };
+	}
 	*ret_avoid = avoid;
 	return 0;
+}
+
+void rootfs_avoid_covered(struct rootfs_avoid *avoid, const struct rootfs *under)
+{
+	struct stat stat;
+
+	if (fstat(under->fd, &stat) < 0)
+		return;
+	avoid->has_covered = true;
+	avoid->covered_dev = stat.st_dev;
+	avoid->covered_ino = stat.st_ino;
 }
 
 void rootfs_avoid_clear(struct rootfs_avoid *avoid)
 {
 	free(avoid->devices);
+	free(avoid->fuse);
 	*avoid = (struct rootfs_avoid){ 0 };
 }
 

@@ -32,15 +32,29 @@ struct rootfs *rootfs_ref(struct rootfs *root);
 struct rootfs *rootfs_unref(struct rootfs *root);
 void rootfs_unrefp(struct rootfs **root);
 
-/* Devices that must not be touched: the mounts of ours (st_dev). */
+/* Another FUSE mount. What a user's server says of owners and modes is worth nothing. */
+struct rootfs_fuse {
+	dev_t device;
+	uid_t owner;
+};
+
+/* What must not be touched: the mounts of ours (st_dev), and the directory that one of them covers
+ * or will cover, which no path leads to then. And what is not trusted. */
 struct rootfs_avoid {
 	dev_t *devices;
 	size_t count;
+	bool has_covered;
+	dev_t covered_dev;
+	ino_t covered_ino;
+	struct rootfs_fuse *fuse;
+	size_t n_fuse;
 };
 
-/* Fills the list from /proc/self/mountinfo: every mount whose source is "gldriverfs:…", dev_t as
- * stat(2) gives it. Returns 0 or -errno. */
+/* Fills the lists from /proc/self/mountinfo: every mount whose source is "gldriverfs:…", and every
+ * other FUSE mount; dev_t as stat(2) gives it. Returns 0 or -errno. */
 int rootfs_avoid_ours(struct rootfs_avoid *ret_avoid);
+/* Adds the directory under a mount to the list; a walk may still begin in it. */
+void rootfs_avoid_covered(struct rootfs_avoid *avoid, const struct rootfs *under);
 void rootfs_avoid_clear(struct rootfs_avoid *avoid);
 
 /* A path that was walked to its end. */
@@ -53,8 +67,9 @@ struct rootfs_node {
 	struct stat stat;
 	/* NULL: every directory on the way (links included) and the file are root's and not
 	 * writable by group or others; a sticky directory passes where the next component is
-	 * root's. Else the real path of the first that is not. A final directory that is writable
-	 * but sticky is judged with the names that are walked in it. */
+	 * root's and no hard link of a file. Else the real path of the first that is not. A final
+	 * directory that is writable but sticky is judged with the names that are walked in it.
+	 * With `avoid` given, nothing on a user's FUSE mount passes. */
 	char *untrusted;
 };
 

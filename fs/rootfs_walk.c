@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "rootfs.h"
@@ -98,20 +100,39 @@ static int distrust(struct walk *walk, const char *path)
 	return walk->at.untrusted ? 0 : -ENOMEM;
 }
 
+/* Whether a user's server answers for the file. One that the list does not have was mounted since:
+ * asked for where the walk has come to another device. */
+static bool is_users_fuse(const struct walk *walk, bool crossed)
+{
+	const struct rootfs_avoid *avoid = walk->avoid;
+	struct statfs fs;
+
+	if (!avoid)
+		return false;
+	for (size_t i = 0; i < avoid->n_fuse; i++)
+		if (avoid->fuse[i].device == walk->at.stat.st_dev)
+			return avoid->fuse[i].owner != 0;
+	return crossed && fstatfs(walk->at.fd, &fs) == 0 && fs.f_type == FUSE_SUPER_MAGIC;
+}
+
 /* Stands on a file or directory that was entered: path and stat are its own. */
-static int judge(struct walk *walk)
+static int judge(struct walk *walk, bool crossed)
 {
 	const struct stat *stat = &walk->at.stat;
 
-	if (stat->st_uid == 0 && (!writable_by_others(stat) || is_sticky_directory(stat)))
+	if (!is_users_fuse(walk, crossed) && stat->st_uid == 0 &&
+		(!writable_by_others(stat) || is_sticky_directory(stat)))
 		return 0;
 	return distrust(walk, walk->at.path);
 }
 
-/* In a sticky directory only its owner can replace a name: a link's owner counts too. */
+/* In a sticky directory only its owner can replace a name: a link's owner counts too. Anybody can
+ * have made a hard link to root's file there. */
 static int judge_name(struct walk *walk, const struct stat *name)
 {
-	if (!writable_by_others(&walk->at.stat) || name->st_uid == 0)
+	bool linked = !S_ISDIR(name->st_mode) && name->st_nlink > 1;
+
+	if (!writable_by_others(&walk->at.stat) || (name->st_uid == 0 && !linked))
 		return 0;
 	return distrust(walk, walk->at.path);
 }
@@ -145,7 +166,7 @@ static int restart_at(struct walk *walk, struct rootfs *root)
 			return -ENOMEM;
 	}
 	result = stat_checked(walk, root->fd, &walk->at.stat);
-	return result < 0 ? result : judge(walk);
+	return result < 0 ? result : judge(walk, false);
 }
 
 /* Puts `before` in front of what is still to be walked. */
@@ -217,6 +238,7 @@ static int enter(struct walk *walk, const char *name)
 {
 	_cleanup_(closep) int fd = openat(walk->at.fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat stat;
+	bool crossed;
 	char *path;
 	int result;
 
@@ -229,14 +251,18 @@ static int enter(struct walk *walk, const char *name)
 		return result;
 	if (S_ISLNK(stat.st_mode))
 		return follow(walk, fd);
+	if (walk->avoid && walk->avoid->has_covered && stat.st_dev == walk->avoid->covered_dev &&
+		stat.st_ino == walk->avoid->covered_ino)
+		return -EREMOTE;
 	path = string_format("%s/%s", walk->at.path[1] ? walk->at.path : "", name);
 	if (!path)
 		return -ENOMEM;
 	free(walk->at.path);
 	walk->at.path = path;
+	crossed = walk->at.stat.st_dev != stat.st_dev;
 	walk->at.stat = stat;
 	take_fd(walk, steal_fd(&fd));
-	return judge(walk);
+	return judge(walk, crossed);
 }
 
 static int step(struct walk *walk)

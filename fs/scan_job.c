@@ -269,6 +269,8 @@ static int run(struct scan_job *job)
 			strerror(-result));
 		return result;
 	}
+	if (job->under && job->under->outer)
+		rootfs_avoid_covered(&job->avoid, job->under);
 	if (!job->policy.root.text)
 		return scan_places(job, job->root);
 	result = open_root(job, &root);

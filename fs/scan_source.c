@@ -90,6 +90,7 @@ static struct source *source_new(const struct rootfs_node *node, const struct st
 	source->uid = stat->st_uid;
 	source->gid = stat->st_gid;
 	source->in_store = string_has_prefix(node->path, "/nix/store/");
+	source->covered = node->root->outer;
 	source->path = strdup(node->path);
 	source->real_path = rootfs_real_path(node->root, node->path);
 	source->root = rootfs_ref(node->root);

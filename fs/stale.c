@@ -12,18 +12,28 @@
 /* Threads between their first and their second walk, at one time. */
 #define WALKS 64
 /* A second walk follows at once; what is older was of a thread that ended. */
-#define WALK_SECONDS 10
+#define WALK_MS 10000
+/* For a while after a name went, or was served all the same, walks over the old link may come to
+ * it:
+ * - "absent" is not remembered, for it would be the answer to all of them;
+ * - a name that was served is known to the kernel, but not to be trusted: it asks for it twice
+ * within one walk, again (fuse_dentry_revalidate) and anew when that fails. The second time is no
+ * second walk, so it is served to everybody. */
+#define RECENT_MS 1000
 
 struct stale_name {
 	uint64_t hash; /* of parent and name; 0: free */
 	uint32_t ino;
+	uint64_t went_ms;
+	uint64_t served_ms; /* when a walk was last given it all the same; 0: not since it went */
 };
 
 struct stale_walk {
 	pid_t thread; /* 0: free */
-	uint64_t hash;
-	bool followed; /* the second walk came over a link: it did not mean the name itself */
-	time_t since;
+	/* The second walk came over a link, which sent it to the name; without one the path itself
+	 * has the name, or a directory on it that went as well. */
+	bool followed;
+	uint64_t since_ms;
 };
 
 struct stale {
@@ -59,6 +69,24 @@ static struct stale_name *find_name(struct stale *stale, uint64_t hash)
 	return NULL;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 + 1;
+}
+
+static bool is_recent(uint64_t then_ms)
+{
+	return then_ms != 0 && now_ms() - then_ms < RECENT_MS;
+}
+
+static enum stale_answer absent(const struct stale_name *name)
+{
+	return is_recent(name->went_ms) ? STALE_ABSENT_NOW : STALE_ABSENT;
+}
+
 static struct stale_walk *find_walk(struct stale *stale, pid_t thread)
 {
 	for (size_t i = 0; stale->n_walks > 0 && i < WALKS; i++)
@@ -82,30 +110,22 @@ void stale_note(struct stale *stale, uint32_t parent, const char *name, uint32_t
 		place = &stale->names[stale->next];
 		stale->next = (stale->next + 1) % NAMES;
 	}
-	*place = (struct stale_name){ .hash = hash, .ino = ino };
-}
-
-static time_t now_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return now.tv_sec;
+	*place = (struct stale_name){ .hash = hash, .ino = ino, .went_ms = now_ms() };
 }
 
 /* A place for one more walk, NULL: too many threads are between their walks. */
 static struct stale_walk *new_walk(struct stale *stale)
 {
-	time_t now = now_seconds();
+	uint64_t now = now_ms();
 
 	for (size_t i = 0; i < WALKS; i++) {
 		struct stale_walk *walk = &stale->walks[i];
 
-		if (walk->thread != 0 && now - walk->since > WALK_SECONDS)
+		if (walk->thread != 0 && now - walk->since_ms > WALK_MS)
 			end_walk(stale, walk);
 		if (walk->thread == 0) {
 			stale->n_walks++;
-			walk->since = now;
+			walk->since_ms = now;
 			return walk;
 		}
 	}
@@ -116,24 +136,35 @@ enum stale_answer stale_ask(
 	struct stale *stale, pid_t thread, uint32_t parent, const char *name, uint32_t *ret_ino)
 {
 	uint64_t hash = hash_of(parent, name);
-	const struct stale_name *found = find_name(stale, hash);
-	struct stale_walk *walk;
+	struct stale_name *found = find_name(stale, hash);
+	struct stale_walk *walk = thread == 0 ? NULL : find_walk(stale, thread);
 
-	if (!found || thread == 0)
+	if (!found) {
+		if (walk)
+			end_walk(stale, walk);
 		return STALE_ABSENT;
-	walk = find_walk(stale, thread);
+	}
+	if (thread == 0)
+		return absent(found);
+	*ret_ino = found->ino;
+	if (is_recent(found->served_ms)) {
+		if (walk)
+			end_walk(stale, walk);
+		return STALE_SERVE;
+	}
 	if (walk) {
-		bool meant = walk->hash == hash && !walk->followed;
+		bool sent = walk->followed;
 
 		end_walk(stale, walk);
-		*ret_ino = found->ino;
-		return meant ? STALE_ABSENT : STALE_SERVE;
+		if (!sent)
+			return absent(found);
+		found->served_ms = now_ms();
+		return STALE_SERVE;
 	}
 	walk = new_walk(stale);
 	if (!walk)
-		return STALE_ABSENT;
+		return absent(found);
 	walk->thread = thread;
-	walk->hash = hash;
 	walk->followed = false;
 	return STALE_AGAIN;
 }

@@ -4,8 +4,8 @@
  * thread-safe: its owner `tree` has the lock. Edge.
  *
  * A lookup that fails with ESTALE makes the kernel walk the whole path once more and ask for every
- * component anew (fs/namei.c: LOOKUP_REVAL), so that the link's new text is followed. A walk that
- * comes to the same name again meant the name itself: it is absent. */
+ * component anew (fs/namei.c: LOOKUP_REVAL), so that the link's new text is followed. A second walk
+ * that comes to a lost name over no link meant it: it is absent. */
 #pragma once
 
 #include <stddef.h>
@@ -24,8 +24,11 @@ void stale_note(struct stale *stale, uint32_t parent, const char *name, uint32_t
 
 enum stale_answer {
 	STALE_ABSENT, /* nobody can have a link to it, or the second walk meant the name itself */
-	STALE_AGAIN,  /* ESTALE */
-	STALE_SERVE,  /* the second walk was overtaken as well: *ret_ino, not to be remembered */
+	STALE_ABSENT_NOW, /* the same, not to be remembered: the name went a moment ago */
+	STALE_AGAIN,      /* ESTALE */
+	/* This second walk, or one a moment ago, was overtaken as well: *ret_ino, not to be
+	 * remembered. */
+	STALE_SERVE,
 };
 
 /* Thread `thread` (0: not known) looks up a name that the published view does not have. */

@@ -137,7 +137,7 @@ static json_t *rejected_json(const struct generation *generation)
 static json_t *unresolved_json(const struct unresolved *unresolved)
 {
 	_cleanup_(freep) char *text = string_format(
-		"%s is needed by %s and nothing provides it", unresolved->needed, unresolved->by);
+		"%s is needed by %s and no layer provides it", unresolved->needed, unresolved->by);
 
 	return json_pack("{s:s, s:n, s:n, s:o, s:o, s:o}", "level", "warning", "file", "line",
 		"text", text ? jsonhelp_text(text) : NULL, "needed",

@@ -60,16 +60,20 @@ static bool is_incoming(const struct tree *tree, const struct node *parent, cons
 }
 
 /* A name that the published view does not have. Returns the node to serve all the same, NULL with
- * *ret_error: absent, or the walk must start again. */
-static struct node *ask_stale(
-	struct tree *tree, pid_t thread, uint64_t parent, const char *name, int *ret_error)
+ * *ret_error: absent, or the walk must start again. *ret_keep: the answer may be remembered. */
+static struct node *ask_stale(struct tree *tree, pid_t thread, uint64_t parent, const char *name,
+	int *ret_error, bool *ret_keep)
 {
 	struct node *node;
 	uint32_t ino;
 
 	*ret_error = -ENOENT;
+	*ret_keep = false;
 	switch (stale_ask(tree->stale, thread, (uint32_t)parent, name, &ino)) {
 	case STALE_ABSENT:
+		*ret_keep = true;
+		return NULL;
+	case STALE_ABSENT_NOW:
 		return NULL;
 	case STALE_AGAIN:
 		*ret_error = -ESTALE;
@@ -102,14 +106,14 @@ int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thre
 			stale_followed(tree->stale, thread);
 		else if (node->kind != VIEW_DIRECTORY)
 			stale_arrived(tree->stale, thread);
-	} else if (is_incoming(tree, node, name)) {
-		*ret_keep = false;
-		return -ENOENT;
 	} else {
-		node = ask_stale(tree, thread, parent, name, &error);
+		bool incoming = is_incoming(tree, node, name);
+
+		/* What comes back may be what a walk over a link of two views ago leads to. */
+		node = ask_stale(tree, thread, parent, name, &error, ret_keep);
+		*ret_keep &= !incoming;
 		if (!node)
 			return error;
-		*ret_keep = false;
 	}
 	nodes_reveal(tree->nodes, node);
 	fill_stat(tree, node, ret_stat);

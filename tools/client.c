@@ -126,6 +126,9 @@ bool client_is_error(const struct tool *tool, const json_t *reply, int *ret_code
 	if (tool->json) {
 		tool_print_json(reply, *ret_code);
 	} else {
+		/* The first of the problems is not said twice. */
+		if (report_exit(&(struct tool){ 0 }, json_object_get(reply, "problems")) == TOOL_NO)
+			error = "refused, all stays as it was:";
 		tool_fail(*ret_code, "%s", error);
 		report_problems_to(stderr, false, json_object_get(reply, "problems"));
 	}

@@ -24,7 +24,11 @@ static struct rootfs *open_under(const struct load_request *load, const char *st
 		mountpoint = loaded.policy->mountpoint;
 	if (rootfs_avoid_ours(&avoid) == 0 &&
 		rootfs_walk(load->root, mountpoint, &avoid, &node) == 0) {
-		rootfs_open_node(&node, &under);
+		/* A link there is no mountpoint yet: nothing of what it leads to is covered. */
+		if (strcmp(node.path, mountpoint) == 0)
+			rootfs_from_fd(steal_fd(&node.fd), node.path, load->root, &under);
+		else
+			rootfs_open_node(&node, &under);
 		rootfs_node_clear(&node);
 	}
 	rootfs_avoid_clear(&avoid);

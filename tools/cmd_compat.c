@@ -25,11 +25,14 @@ static int show(const struct tool *tool)
 
 static int print_reply(const struct tool *tool, const json_t *reply)
 {
+	const json_t *problems = json_object_get(reply, "problems");
+	int code = tool->strict ? report_exit(tool, problems) : TOOL_DONE;
+
 	if (tool->json)
-		return tool_print_json(reply, TOOL_DONE);
+		return tool_print_json(reply, code);
 	report_compat(tool, json_object_get(reply, "compat"));
-	report_problems(tool, json_object_get(reply, "problems"));
-	return TOOL_DONE;
+	report_problems(tool, problems);
+	return code;
 }
 
 static json_t *mode_request(const char *mode)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "client.h"
 #include "report.h"
 #include "table.h"
@@ -57,11 +59,18 @@ static void print_lost(const json_t *lost)
 int cmd_explain(const struct tool *tool, int argc, char **argv)
 {
 	_cleanup_(jsonhelp_decrefp) json_t *reply = NULL;
-	json_t *request =
-		json_pack("{s:s, s:o}", "verb", "explain", "name", jsonhelp_text(argv[1]));
-	int code = client_ask(tool, request, false, &reply);
+	char *name = argv[1];
+	int code;
 
 	(void)argc;
+	if (!*name)
+		return tool_fail(TOOL_USAGE, "explain needs a name");
+	/* A directory as the shell completes it. */
+	for (size_t length = strlen(name); length > 1 && name[length - 1] == '/';)
+		name[--length] = '\0';
+	code = client_ask(tool,
+		json_pack("{s:s, s:o}", "verb", "explain", "name", jsonhelp_text(name)), false,
+		&reply);
 	if (code != TOOL_DONE)
 		return code;
 	code = json_is_true(json_object_get(reply, "found")) ? TOOL_DONE : TOOL_NO;

@@ -122,6 +122,7 @@ static int parse_options(struct tool *tool, int argc, char **argv)
 			puts("gldriverctl " GLDRIVERFS_VERSION);
 			return TOOL_DONE;
 		default:
+			fputs("see gldriverctl --help\n", stderr);
 			return TOOL_USAGE;
 		}
 	}

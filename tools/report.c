@@ -55,10 +55,36 @@ void report_compat(const struct tool *tool, const json_t *compat)
 	report_facts(json_object_get(compat, "facts"));
 }
 
+/* Up to this many missing directories of a layer are named. */
+#define MISSING_NAMED 3
+
+static size_t count_missing(const json_t *directories)
+{
+	const json_t *directory;
+	size_t i, count = 0;
+
+	json_array_foreach(directories, i, directory)
+	{
+		count += !json_is_true(json_object_get(directory, "present"));
+	}
+	return count;
+}
+
+static void add_layer_row(struct table *table, const json_t *layer, bool first, const char *order,
+	const char *served, const char *place)
+{
+	table_add(table, first ? text_of(layer, "name") : "");
+	table_add(table, first ? text_of(layer, "role") : "");
+	table_add(table, first ? order : "");
+	table_add(table, first ? served : "");
+	table_add(table, place);
+}
+
 void report_layers(const json_t *layers)
 {
 	struct table table = { .columns = 5 };
 	size_t i, j;
+	json_int_t total = 0;
 	const json_t *layer, *directory;
 
 	table_add(&table, "LAYER");
@@ -73,29 +99,35 @@ void report_layers(const json_t *layers)
 			json_integer_value(json_object_get(layer, "order")));
 		_cleanup_(freep) char *served = string_format("%" JSON_INTEGER_FORMAT,
 			json_integer_value(json_object_get(layer, "served")));
+		const size_t missing = count_missing(directories);
+		bool first = true;
 
+		total += json_integer_value(json_object_get(layer, "served"));
 		json_array_foreach(directories, j, directory)
 		{
 			bool present = json_is_true(json_object_get(directory, "present"));
 			_cleanup_(freep) char *place = string_format(
 				"%s%s", text_of(directory, "path"), present ? "" : " (missing)");
 
-			table_add(&table, j == 0 ? text_of(layer, "name") : "");
-			table_add(&table, j == 0 ? text_of(layer, "role") : "");
-			table_add(&table, j == 0 ? order : "");
-			table_add(&table, j == 0 ? served : "");
-			table_add(&table, place);
+			if (!present && missing > MISSING_NAMED)
+				continue;
+			add_layer_row(&table, layer, first, order, served, place);
+			first = false;
 		}
-		if (json_array_size(directories) > 0)
-			continue;
-		table_add(&table, text_of(layer, "name"));
-		table_add(&table, text_of(layer, "role"));
-		table_add(&table, order);
-		table_add(&table, served);
-		table_add(&table, NULL);
+		if (missing > MISSING_NAMED) {
+			_cleanup_(freep) char *rest =
+				string_format("(%zu are missing; --json names them)", missing);
+
+			add_layer_row(&table, layer, first, order, served, rest);
+			first = false;
+		}
+		if (first)
+			add_layer_row(&table, layer, true, order, served, NULL);
 	}
 	table_print(&table, 0);
 	table_clear(&table);
+	if (total == 0)
+		puts("No layer has a driver library: the driver directory is empty.");
 }
 
 void report_rejected(const json_t *rejected)

@@ -64,3 +64,12 @@ start_daemon
 expect_absent "$MNT/below"
 stop_daemon
 [ -e "$MNT/below" ]
+
+# However the mountpoint is written, ps ends with it and nothing else.
+ln -s "$T" "$T/link"
+for arguments in "$MNT --config $POLICY" "--config $POLICY $MNT/" "--config $POLICY $T/link/mnt" "--config $POLICY -- mnt"; do
+  # shellcheck disable=SC2086 # several arguments
+  (cd "$T" && timeout 60 "$GLDRIVERFS" $arguments 2>>"$LOG") || fail "exit $? with $arguments"
+  expect_same "$(tr '\0' '\n' <"/proc/$(daemon_pid)/cmdline" | tail -n 1)" "$MNT" "$arguments"
+  stop_daemon
+done

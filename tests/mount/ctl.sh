@@ -43,6 +43,32 @@ expect_exit 1 run --json check "$POLICY"
 expect_same "$(jq -r '.problems[0].line' "$T/out")" 2
 expect_exit 1 run check "$T/absent.conf"
 
+# --strict counts the warnings of a switch and a reload too.
+host_policy "[compat]" "mode = on"
+start_daemon
+expect_exit 0 ctl reload
+expect_exit 1 ctl --strict reload
+expect_exit 0 ctl compat on
+expect_exit 1 ctl --strict --json compat on
+expect_exit 0 ctl --strict compat off
+expect_exit 0 ctl compat reset
+stop_daemon
+
+# Of a long list of directories that are not there one line tells.
+{
+  echo "[layer host]" && echo "optional = yes" && echo "dir = $HOST"
+  printf "dir = $T/gone%d\n" 1 2 3 4
+} >"$POLICY"
+expect_exit 0 run check "$POLICY"
+expect_has "$(cat "$T/out")" "(4 are missing"
+expect_same "$(grep -c "$T/gone" "$T/out")" 0
+sed -i /gone4/d "$POLICY"
+expect_exit 0 run check "$POLICY"
+expect_has "$(cat "$T/out")" "$T/gone3 (missing)"
+sed -i "s,^dir = $HOST\$,dir = $T/gone5," "$POLICY"
+expect_exit 0 run check "$POLICY"
+expect_has "$(cat "$T/out")" "the driver directory is empty"
+
 # A daemon with --config.
 toggle_policy "mode = off"
 start_daemon
@@ -53,10 +79,15 @@ expect_exit 0 run --name "$(status_of .name)" status
 expect_exit 0 ctl explain libcuda.so.1
 expect_has "$(cat "$T/out")" "comes from layer host"
 expect_has "$(cat "$T/out")" "$COMPAT/libcuda.so.535.1 (layer compat)"
+expect_exit 1 ctl explain libcuda.so.535.1
+expect_has "$(cat "$T/out")" "libcuda.so.535.1 is not served: compat is off"
 expect_exit 1 ctl explain libdrm.so.2
 expect_has "$(cat "$T/out")" "include = libdrm.so.2"
 expect_exit 0 ctl --json list lib/libcuda.so.1
 expect_same "$(jq -r '.entries[0].target' "$T/out")" libcuda.so.470.1
+expect_exit 1 ctl explain lib/
+expect_has "$(cat "$T/out")" "lib is a directory of the view"
+expect_exit 2 ctl explain ""
 expect_exit 1 ctl list lib/absent
 expect_same "$(ctl --json list | jq -r '.entries[] | select(.type != "directory") | .path' | sort)" \
   "$(cd "$MNT" && find . -not -type d -printf '%P\n' | LC_ALL=C sort)" "list"
@@ -67,6 +98,14 @@ expect_has "$(cat "$T/out")" "$POLICY"
 expect_same "$(readlink "$MNT/lib/libcuda.so.1")" libcuda.so.535.1
 expect_exit 0 ctl compat reset
 expect_same "$(readlink "$MNT/lib/libcuda.so.1")" libcuda.so.470.1
+
+# What is wrong is said once.
+cp "$POLICY" "$T/good.conf"
+echo "nonsense = 1" >>"$POLICY"
+expect_exit 4 ctl reload
+expect_same "$(grep -c nonsense "$T/out")" 1
+mv "$T/good.conf" "$POLICY"
+expect_exit 0 ctl reload
 
 # Clients that say nothing, half a line or nonsense: others are answered.
 socket=/run/gldriverfs/$(status_of .name).sock

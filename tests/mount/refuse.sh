@@ -20,7 +20,8 @@ mkdir "$T/target"
 ln -s "$T/target" "$T/link"
 refused 1 "$T/file" "$T/file"
 refused 1 "$T/link" "$T/link"
-refused 1 "$T/missing/dir" "$T/missing"
+refused 1 "$T/missing/dir" "make the directory first"
+refused 1 "$T/missing" "make the directory first"
 expect_same "$(readlink "$T/link")" "$T/target"
 expect_same "$(ls -A "$T/target")" ""
 
@@ -49,3 +50,4 @@ stop_daemon
 expect_exit 3 ctl status
 expect_exit 2 ctl nonsense
 expect_exit 2 "$GLDRIVERFS" --nonsense
+expect_has "$(cat "$T/out")" "gldriverfs --help"

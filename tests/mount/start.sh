@@ -39,6 +39,12 @@ expect_last --config policy.conf --name mine --no-cache --
 host_policy
 cd / || exit 1
 
+# A standard stream that is closed takes no other file's place.
+timeout 60 "$GLDRIVERFS" --config "$POLICY" "$MNT" <&- >&- 2>&-
+expect_exit 0 ctl reload
+expect_who libcuda.so.1 host
+stop_daemon
+
 # No program that the daemon starts gets its descriptors.
 cd / || exit 1
 start_logged
@@ -102,3 +108,12 @@ for ((limit = 4; limit < 40; limit += 1)); do
 done
 [ $rc = 0 ] || fail "it does not start with $limit descriptors: $(cat "$T/out")"
 cmp "$MNT/lib/libcuda.so.1" "$HOST/libcuda.so.535.1"
+stop_daemon
+
+# A file's name is no line of the log.
+mkfifo "$HOST/libnvidia-x"$'\n<0>forged\e[31m.so.1'
+host_policy "include = *"
+start_logged
+grep -q '?<0>forged?.* is not served' "$LOG" || fail "no word about the FIFO"
+! grep -q '^<0>forged' "$LOG" || fail "a file's name makes a line of the log"
+stop_daemon

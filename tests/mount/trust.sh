@@ -21,6 +21,8 @@ try() { # COMMAND...: makes it replaceable
   ctl reload
 }
 try chown 12345 "$file" && refused "$T/up/dir"
+expect_exit 1 ctl explain libcuda.so
+expect_has "$(cat "$T/out")" "libcuda.so is not served: it could be replaced by another user"
 try chown 0 "$file" && served
 try chmod g+w "$file" && refused "$T/up/dir"
 try chmod 755 "$file" && served
@@ -31,6 +33,15 @@ try chown 0 "$T/up" && served
 # Sticky as /tmp is: the next component is root's.
 try chmod 1777 "$T/up" && served
 try chown 12345 "$T/up/dir" && refused "$T/up"
+# Another user may have made a hard link in it.
+chown 0 "$T/up/dir"
+chmod 1777 "$T/up/dir"
+ctl reload
+served
+try ln "$file" "$T/up/dir/libother.so" && refused "$T/up/dir"
+try rm "$T/up/dir/libother.so" && served
+chmod 755 "$T/up/dir"
+chown 12345 "$T/up/dir"
 policy "[layer host]" "role = host" "dir = $T/up/dir" "trust = yes"
 ctl reload
 served

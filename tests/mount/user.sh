@@ -96,6 +96,31 @@ as someone cmp "$MNT/lib/libcuda.so.1" "$HOST/libcuda.so.470.1"
 kill -TERM "$(user_ctl --json status | jq .pid)"
 wait_for not is_mounted
 
+# No arguments: the default mountpoint is made, ps ends with it; the policy is the user's own before the system's, whose
+# mountpoint does not count. --persist goes to the user's own files.
+rmdir "$MNT"
+mkdir -p /etc/gldriverfs "$T/config/gldriverfs"
+printf '[gldriverfs]\nmountpoint = /run/elsewhere\n[layer host]\ndir = %s\n' "$HOST" >/etc/gldriverfs/gldriverfs.conf
+printf '[layer host]\ndir = %s\n' "$COMPAT" >"$T/config/gldriverfs/gldriverfs.conf"
+chown -R 4321 "$T/config"
+as someone env XDG_CONFIG_HOME="$T/config" timeout 60 "$T/bin/gldriverfs" 2>>"$LOG"
+is_mounted || fail "no mount at the default mountpoint"
+expect_same "$(tr '\0' '\n' <"/proc/$(user_ctl --json status | jq .pid)/cmdline" | tail -n 1)" "$MNT"
+as someone cmp "$MNT/lib/libcuda.so.1" "$COMPAT/libcuda.so.535.1"
+as someone env XDG_CONFIG_HOME="$T/config" "$T/bin/gldriverctl" compat off --persist
+grep -qE '^mode *= *off' "$T/config/gldriverfs/gldriverfs.conf.d/99-gldriverctl.conf"
+rm -r "$T/config/gldriverfs"
+user_ctl reload
+as someone cmp "$MNT/lib/libcuda.so.1" "$HOST/libcuda.so.470.1"
+as someone mkdir -p "/run/user/4321/gldriverfs"
+printf '[layer host]\ndir = %s\n' "$COMPAT" | as someone tee /run/user/4321/gldriverfs/gldriverfs.conf >/dev/null
+user_ctl reload
+as someone cmp "$MNT/lib/libcuda.so.1" "$COMPAT/libcuda.so.535.1"
+kill -TERM "$(user_ctl --json status | jq .pid)"
+wait_for not is_mounted
+expect_exit 2 as someone env -u XDG_RUNTIME_DIR "$T/bin/gldriverfs"
+expect_has "$(cat "$T/out")" XDG_RUNTIME_DIR
+
 # The system's mount: everybody reads, nobody but root changes.
 MNT=$T/mnt
 toggle_policy "mode = off"

@@ -22,6 +22,9 @@ static void test_parse(void **state)
 	assert_int_equal(info.count, 4);
 	assert_string_equal(info.entries[1].mountpoint, "/mnt/a b");
 	assert_int_equal(info.entries[1].owner, 1000);
+	assert_true(info.entries[1].is_fuse);
+	assert_false(info.entries[2].is_fuse);
+	assert_int_equal(info.entries[1].id, 30);
 	assert_int_equal(info.entries[1].device, makedev(0, 26));
 	assert_string_equal(mountinfo_instance(&info.entries[1]), "run-opengl\\x2ddriver");
 	assert_int_equal(info.entries[2].device, makedev(259, 7));

@@ -2,6 +2,7 @@
 #include "../compat/cmocka.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,7 @@ static void assert_file(const char *path, const char *expected)
 
 static void test_write_and_restore(void **state)
 {
-	_cleanup_(freep) char *path = string_format("%s/a/b/x.conf", directory);
+	_cleanup_(freep) char *path = string_format("%s/a/b/c/d/x.conf", directory);
 	_cleanup_(freep) char *temporary = string_format("%s.new", path);
 	struct override_undo *first = NULL, *second = NULL, *third = NULL;
 	struct stat status;
@@ -107,12 +108,15 @@ static void test_write_and_restore(void **state)
 
 static void test_refused(void **state)
 {
-	_cleanup_(freep) char *deep = string_format("%s/1/2/3/x.conf", directory);
+	_cleanup_(freep) char *blocked = string_format("%s/file/2/3/x.conf", directory);
+	_cleanup_(freep) char *file = string_format("%s/file", directory);
 	_cleanup_(freep) char *link = string_format("%s/link.conf", directory);
 	struct override_undo *undo = NULL;
 
 	(void)state;
-	assert_int_equal(override_write(deep, "on", &undo), -ENOENT);
+	assert_int_equal(close(open(file, O_CREAT | O_WRONLY, 0600)), 0);
+	assert_int_equal(override_write(blocked, "on", &undo), -ENOTDIR);
+	assert_int_equal(override_write("x.conf", "on", &undo), -EINVAL);
 	assert_int_equal(symlink("/etc/passwd", link), 0);
 	assert_int_equal(override_write(link, "on", &undo), -ELOOP);
 	assert_int_equal(override_write(directory, "on", &undo), -EINVAL);

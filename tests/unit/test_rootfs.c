@@ -272,6 +272,7 @@ static void test_avoid(void **state)
 	_cleanup_(rootfs_node_clear) struct rootfs_node node = { .fd = -1 }, up = { .fd = -1 };
 	_cleanup_(freep) char *point = string_format("%s/run/driver", f->top);
 	struct rootfs_avoid avoid = { 0 };
+	struct rootfs_fuse fuse;
 	dev_t own;
 
 	assert_int_equal(rootfs_avoid_ours(&avoid), 0);
@@ -281,6 +282,17 @@ static void test_avoid(void **state)
 	avoid = (struct rootfs_avoid){ .devices = &own, .count = 1 };
 	assert_int_equal(rootfs_walk(f->root, "/usr", &avoid, &up), -EREMOTE);
 	assert_int_equal(rootfs_walk_at(&node, "usr", &avoid, &up), -EREMOTE);
+
+	/* What a user's FUSE server says of its files is not believed. */
+	fuse = (struct rootfs_fuse){ own, 4321 };
+	avoid = (struct rootfs_avoid){ .fuse = &fuse, .n_fuse = 1 };
+	assert_int_equal(rootfs_walk(f->root, "/usr", &avoid, &up), 0);
+	assert_non_null(up.untrusted);
+	rootfs_node_clear(&up);
+	fuse.owner = 0;
+	assert_int_equal(rootfs_walk(f->root, "/usr", &avoid, &up), 0);
+	assert_true(geteuid() != 0 || !up.untrusted);
+	rootfs_node_clear(&up);
 
 	if (mount("gldriverfs:test", point, "tmpfs", 0, NULL) < 0)
 		skip();
