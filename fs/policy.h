@@ -13,6 +13,8 @@ enum policy_present { PRESENT_AUTO, PRESENT_FILE, PRESENT_SYMLINK };
 enum policy_machine { MACHINE_X86_64, MACHINE_I386, MACHINE_AARCH64, MACHINE_ARMHF };
 enum compat_mode { COMPAT_AUTO, COMPAT_ON, COMPAT_OFF };
 enum layer_role { ROLE_COMPAT, ROLE_TEGRA, ROLE_HOST, ROLE_EXTRA };
+/* How a layer finds the machine's driver by itself. */
+enum layer_discover { DISCOVER_NONE, DISCOVER_L4T, DISCOVER_LDCACHE, DISCOVER_AUTO };
 
 /* A value and where it was written. file is NULL for a built-in value. */
 struct policy_value {
@@ -37,8 +39,11 @@ struct policy_layer {
 	bool optional;
 	bool trust;
 	bool under;
+	enum layer_discover discover;
 	struct policy_list dirs;
 	struct policy_list trees;
+	struct policy_list csvs;     /* container lists: files, or directories of *.csv */
+	struct policy_list cdis;     /* CDI specs: files, or directories of *.json */
 	struct policy_list includes; /* patterns as fnmatch(3) has them, on file names */
 	struct policy_list excludes;
 	struct policy_value root; /* text NULL: the machine's own */
@@ -90,6 +95,7 @@ const char *policy_present_name(enum policy_present present);
 const char *policy_machine_name(enum policy_machine machine);
 const char *compat_mode_name(enum compat_mode mode);
 const char *layer_role_name(enum layer_role role);
+const char *layer_discover_name(enum layer_discover discover);
 /* Returns 0 and the mode, or -EINVAL. */
 int compat_mode_parse(const char *text, enum compat_mode *ret_mode);
 /* The machine that this program was built for. */

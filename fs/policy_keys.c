@@ -39,6 +39,13 @@ static const struct policy_word roles[] = {
 	{ NULL },
 };
 
+static const struct policy_word discovers[] = {
+	{ "l4t", DISCOVER_L4T },
+	{ "ldcache", DISCOVER_LDCACHE },
+	{ "auto", DISCOVER_AUTO },
+	{ NULL },
+};
+
 #define GENERAL(name, field) SECTION_GENERAL, name, .offset = offsetof(struct policy, field)
 #define COMPAT(name, field)  SECTION_COMPAT, name, .offset = offsetof(struct policy, field)
 #define LAYER(name, field)   SECTION_LAYER, name, .offset = offsetof(struct policy_layer, field)
@@ -76,9 +83,10 @@ const struct policy_key policy_keys[POLICY_KEY_COUNT] = {
 	{ LAYER("exclude", excludes), .check = CHECK_PATTERN, .store = STORE_LIST },
 	{ LAYER("root", root), .check = CHECK_PATH, .store = STORE_VALUE },
 	{ LAYER("cuda", cuda), .check = CHECK_CUDA, .store = STORE_VALUE },
-	{ SECTION_LAYER, "discover", CHECK_LATER, STORE_NOTHING },
-	{ SECTION_LAYER, "csv", CHECK_LATER, STORE_NOTHING },
-	{ SECTION_LAYER, "cdi", CHECK_LATER, STORE_NOTHING },
+	{ LAYER("discover", discover), .check = CHECK_WORD, .store = STORE_INT,
+		.words = discovers },
+	{ LAYER("csv", csvs), .check = CHECK_PATH, .store = STORE_LIST },
+	{ LAYER("cdi", cdis), .check = CHECK_PATH, .store = STORE_LIST },
 };
 
 const struct policy_key *policy_key_find(enum policy_section section, const char *name)
@@ -131,6 +139,11 @@ int compat_mode_parse(const char *text, enum compat_mode *ret_mode)
 		}
 	}
 	return -EINVAL;
+}
+
+const char *layer_discover_name(enum layer_discover discover)
+{
+	return word_of(discovers, (int)discover);
 }
 
 static const char *const section_names[] = { "gldriverfs", "compat", "layer", "profile" };

@@ -20,7 +20,6 @@ enum policy_check {
 	CHECK_CUDA,       /* MAJOR.MINOR */
 	CHECK_NAME,       /* of a profile */
 	CHECK_ANY,
-	CHECK_LATER, /* a key of the format that this version cannot obey: refused */
 };
 
 /* What stands at `offset` of struct policy (SECTION_LAYER: struct policy_layer). */

@@ -52,6 +52,8 @@ void policy_layer_clear(struct policy_layer *layer)
 	free(layer->file);
 	policy_list_clear(&layer->dirs);
 	policy_list_clear(&layer->trees);
+	policy_list_clear(&layer->csvs);
+	policy_list_clear(&layer->cdis);
 	policy_list_clear(&layer->includes);
 	policy_list_clear(&layer->excludes);
 	policy_value_clear(&layer->root);
@@ -92,10 +94,12 @@ int policy_layer_copy(const struct policy_layer *from, struct policy_layer *ret_
 		.optional = from->optional,
 		.trust = from->trust,
 		.under = from->under,
+		.discover = from->discover,
 	};
 
 	if (copy_text(from->name, &copy.name) && copy_text(from->file, &copy.file) &&
 		copy_list(&from->dirs, &copy.dirs) && copy_list(&from->trees, &copy.trees) &&
+		copy_list(&from->csvs, &copy.csvs) && copy_list(&from->cdis, &copy.cdis) &&
 		copy_list(&from->includes, &copy.includes) &&
 		copy_list(&from->excludes, &copy.excludes) && copy_value(&from->root, &copy.root) &&
 		copy_value(&from->cuda, &copy.cuda)) {

@@ -198,9 +198,11 @@ static void check_role(struct policy_merge *merge, struct policy_merge_layer *it
 			"[layer %s] has no role = compat, tegra, host or extra", layer->name);
 }
 
-static bool has_paths(const struct policy_layer *layer)
+/* Beside what is under the mount. */
+static bool has_source(const struct policy_layer *layer)
 {
-	return layer->dirs.count || layer->trees.count;
+	return layer->dirs.count || layer->trees.count || layer->csvs.count || layer->cdis.count ||
+	       layer->discover != DISCOVER_NONE;
 }
 
 void policy_merge_check(struct policy_merge *merge)
@@ -209,9 +211,11 @@ void policy_merge_check(struct policy_merge *merge)
 		const struct policy_layer *layer = &merge->layers[i]->layer;
 
 		check_role(merge, merge->layers[i]);
-		if (!has_paths(layer) && !layer->under)
+		if (!has_source(layer) && !layer->under)
 			policy_error(merge->errors, layer->file, layer->line,
-				"[layer %s] has no source: dir, tree or under = yes", layer->name);
+				"[layer %s] has no source: dir, tree, csv, cdi, discover or under "
+				"= yes",
+				layer->name);
 	}
 }
 
@@ -223,8 +227,8 @@ void policy_merge_check_trial(struct policy_merge *trial)
 			origin_of(item->origins, SECTION_LAYER, "under");
 		const struct policy_merge_layer *base = layer_find(trial->known, item->layer.name);
 
-		if (under->stage && !item->layer.under && !has_paths(&item->layer) &&
-			!has_paths(&base->layer))
+		if (under->stage && !item->layer.under && !has_source(&item->layer) &&
+			!has_source(&base->layer))
 			policy_error(trial->errors, under->file, under->line,
 				"[layer %s] has no source left", item->layer.name);
 	}

@@ -202,8 +202,6 @@ int policy_value_parse(const struct policy_key *key, const char *text,
 	case CHECK_ANY:
 		ret_parsed->text = strdup(text);
 		return ret_parsed->text ? 0 : -ENOMEM;
-	case CHECK_LATER:
-		return refuse(ret_why, strdup("not supported by this version yet"));
 	}
 	return -EINVAL;
 }

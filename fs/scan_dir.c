@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hostplace.h"
 #include "scan_internal.h"
 #include "soname.h"
 
@@ -25,26 +26,28 @@ static const struct {
 
 static const char *const plugin_drivers[] = { "nvidia", "tegra" };
 
+static bool matches(const struct policy_list *patterns, const char *name)
+{
+	for (size_t i = 0; i < patterns->count; i++)
+		if (fnmatch(patterns->items[i].text, name, 0) == 0)
+			return true;
+	return false;
+}
+
 static bool is_plugin(size_t i, const struct policy_layer *policy, const char *name)
 {
 	_cleanup_(freep) char *pattern =
 		string_format("%s*%s", plugins[i].prefix, plugins[i].suffix);
 
-	if (!pattern || fnmatch(pattern, name, 0) != 0)
+	if (!pattern || fnmatch(pattern, name, 0) != 0 || matches(&policy->excludes, name))
 		return false;
-	for (size_t x = 0; x < policy->excludes.count; x++)
-		if (fnmatch(policy->excludes.items[x].text, name, 0) == 0)
-			return false;
 	for (size_t d = 0; d < ARRAY_SIZE(plugin_drivers); d++)
 		if (string_has_prefix(name + strlen(plugins[i].prefix), plugin_drivers[d]))
 			return true;
-	for (size_t x = 0; x < policy->includes.count; x++)
-		if (fnmatch(policy->includes.items[x].text, name, 0) == 0)
-			return true;
-	return false;
+	return matches(&policy->includes, name);
 }
 
-static int take_library(const struct scan_place *place, const struct scan_name *name)
+static int take(const struct scan_place *place, const struct scan_name *name)
 {
 	_cleanup_(rootfs_node_clear) struct rootfs_node node = { .fd = -1 };
 	_cleanup_(freep) char *link = NULL;
@@ -69,40 +72,89 @@ static bool is_refused_include(const struct policy_layer *policy, const char *na
 	return false;
 }
 
-static int scan_libraries(const struct scan_place *place)
+int scan_take_library(const struct scan_place *place, const struct scan_name *name)
 {
 	const struct policy_layer *policy = &place->job->policy;
+	const char *why;
+
+	if (soname_is_temporary(name->name))
+		return 0;
+	if (is_refused_include(policy, name->name)) {
+		layer_wants(policy, name->name, &why);
+		return scan_reject(place, name->name, "%s", why);
+	}
+	if (soname_is_library(name->name) && layer_wants(policy, name->name, &why))
+		return take(place, name);
+	return 0;
+}
+
+int scan_take_plugin(const struct scan_place *place, const struct scan_name *name)
+{
+	const char *directory = path_base(place->into);
+
+	if (soname_is_temporary(name->name))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(plugins); i++)
+		if (strcmp(plugins[i].directory, directory) == 0 &&
+			is_plugin(i, &place->job->policy, name->name))
+			return take(place, name);
+	return 0;
+}
+
+/* By its name, else by the library that it names. Returns 1, 0, or a shortage's -errno. */
+static int is_driver_manifest(
+	const struct scan_place *place, const char *name, const struct rootfs_node *node)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t size;
+	int result;
+
+	if (hostplace_is_driver_name(name) || matches(&place->job->policy.includes, name))
+		return 1;
+	if (!S_ISREG(node->stat.st_mode))
+		return 0;
+	result = rootfs_read(node->root, node->path, HOSTPLACE_MANIFEST_MAX, &text, &size);
+	if (result < 0)
+		return scan_is_shortage(result) ? result : 0;
+	return hostplace_names_driver(place->into, text, size);
+}
+
+int scan_take_manifest(const struct scan_place *place, const struct scan_name *name)
+{
+	_cleanup_(rootfs_node_clear) struct rootfs_node node = { .fd = -1 };
+	_cleanup_(freep) char *link = NULL;
+	int result;
+
+	if (!hostplace_is_manifest(place->into, name->name) ||
+		matches(&place->job->policy.excludes, name->name) || !scan_visit(place))
+		return 0;
+	result = scan_walk_name(place, name, &node, &link);
+	if (result == 1)
+		result = is_driver_manifest(place, name->name, &node);
+	if (result <= 0)
+		return result;
+	return scan_take(place, name->name, &node, link, EXPECT_ANYTHING);
+}
+
+static int scan_libraries(const struct scan_place *place)
+{
 	_cleanup_(scan_names_clear) struct scan_names names = { 0 };
 	int result = scan_list(place->directory, &names);
 
-	for (size_t i = 0; result == 0 && i < names.count; i++) {
-		const char *name = names.items[i].name, *why;
-
-		if (soname_is_temporary(name))
-			continue;
-		if (is_refused_include(policy, name)) {
-			layer_wants(policy, name, &why);
-			result = scan_reject(place, name, "%s", why);
-		} else if (soname_is_library(name) && layer_wants(policy, name, &why)) {
-			result = take_library(place, &names.items[i]);
-		}
-	}
+	for (size_t i = 0; result == 0 && i < names.count; i++)
+		result = scan_take_library(place, &names.items[i]);
 	return result;
 }
 
-static int scan_plugins(const struct scan_place *place, size_t i)
+static int take_plugins(const struct scan_place *place)
 {
 	_cleanup_(scan_names_clear) struct scan_names names = { 0 };
 	int result = scan_list(place->directory, &names);
 
 	if (result < 0)
 		return scan_is_shortage(result) ? result : 0;
-	for (size_t n = 0; result == 0 && n < names.count; n++) {
-		const char *name = names.items[n].name;
-
-		if (!soname_is_temporary(name) && is_plugin(i, &place->job->policy, name))
-			result = take_library(place, &names.items[n]);
-	}
+	for (size_t i = 0; result == 0 && i < names.count; i++)
+		result = scan_take_plugin(place, &names.items[i]);
 	return result;
 }
 
@@ -140,18 +192,26 @@ static int find_below(const struct scan_place *place, const char *name, struct b
 	return ret_below->shown && ret_below->into ? 1 : -ENOMEM;
 }
 
+int scan_plugins(const struct scan_place *place)
+{
+	static const char *const directories[] = { "dri", "gbm", "vdpau" };
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < ARRAY_SIZE(directories); i++) {
+		_cleanup_(below_clear) struct below below;
+
+		result = find_below(place, directories[i], &below);
+		if (result == 1)
+			result = take_plugins(&below.place);
+	}
+	return result;
+}
+
 int scan_directory(const struct scan_place *place)
 {
 	int result = scan_libraries(place);
 
-	for (size_t i = 0; result == 0 && i < ARRAY_SIZE(plugins); i++) {
-		_cleanup_(below_clear) struct below below;
-
-		result = find_below(place, plugins[i].directory, &below);
-		if (result == 1)
-			result = scan_plugins(&below.place, i);
-	}
-	return result;
+	return result < 0 ? result : scan_plugins(place);
 }
 
 /* A directory on the way down a tree: a link back to one of them is a loop. */

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
+#include "namemap.h"
 #include "scan.h"
 
 /* One layer's scan. It owns or references all that it touches: a job whose source hangs outlives
@@ -47,6 +48,24 @@ void scan_job_run(struct scan_job *job);
 /* All places of the policy's layer as absent ones. Returns 0 or -ENOMEM. */
 int scan_add_absent(struct layer *layer, const struct policy_layer *policy);
 
+/* One place of the layer: its path in `root`, and where the policy names it. */
+struct scan_origin {
+	struct rootfs *root;
+	const char *path;
+	const char *file;
+	unsigned line;
+};
+
+/* Notes that the place cannot be scanned. Returns 0 where the layer may do without it, else the
+ * error. */
+int scan_miss(struct scan_job *job, const struct scan_origin *at, int error);
+/* The same for a place that is there and says nothing: `why` tells. */
+int scan_miss_because(
+	struct scan_job *job, const struct scan_origin *at, const char *why, int error);
+
+/* Why a path could not be walked, as the end of a sentence that begins with "it". */
+const char *scan_walk_text(int error);
+
 /* The machine's want of memory or descriptors: no verdict on a file, the scan fails. */
 bool scan_is_shortage(int error);
 
@@ -67,6 +86,20 @@ struct scan_place {
 	uint32_t set;
 	bool curated;
 };
+
+/* A walked directory as a place. */
+struct scan_opened {
+	struct scan_place place;
+	struct rootfs_node node;
+	char *shown;
+};
+
+/* Walks to a directory; what is taken from it goes to `into` (kept by the caller) and to the set
+ * that is added next. Returns 0, -ENOTDIR, or the walk's -errno; *ret_opened is to be cleared in
+ * every case. */
+int scan_open(struct scan_job *job, struct rootfs *root, const char *path, const char *into,
+	struct scan_opened *ret_opened);
+void scan_opened_clear(struct scan_opened *opened);
 
 struct scan_name {
 	char *name;
@@ -96,11 +129,49 @@ int scan_reject(const struct scan_place *place, const char *name, const char *fo
 /* Counts one more entry. Returns false where the layer has too many (noted once). */
 bool scan_visit(const struct scan_place *place);
 
+/* Each takes a name of a place of mixed content where it is the driver's (or included) and not
+ * excluded, as the place's `into` has it: a library in lib, a plug-in in lib/gbm, lib/dri,
+ * lib/vdpau, a manifest elsewhere. Returns 0 or a shortage's -errno. */
+int scan_take_library(const struct scan_place *place, const struct scan_name *name);
+int scan_take_plugin(const struct scan_place *place, const struct scan_name *name);
+int scan_take_manifest(const struct scan_place *place, const struct scan_name *name);
+
 /* A directory of mixed content: its driver libraries and plug-ins. Returns 0 or -errno. */
 int scan_directory(const struct scan_place *place);
+/* Only the plug-ins of its gbm, dri and vdpau. Returns 0 or -errno. */
+int scan_plugins(const struct scan_place *place);
 /* Everything below the directory of that name in the place (whose `into` is ""), if there is one.
  * Returns 0 or -errno. */
 int scan_tree(const struct scan_place *place, const char *name);
+
+/* The places that `csv =` and `cdi =` of the policy name. Return 0 or -errno; a list that cannot be
+ * read is a warning. */
+int scan_csv(struct scan_job *job, const struct scan_origin *at);
+int scan_cdi(struct scan_job *job, const struct scan_origin *at);
+
+/* Host files by their paths, each taken where it belongs (hostplace), once per set. */
+struct scan_paths {
+	struct scan_job *job;
+	struct rootfs *root;
+	struct scan_opened directory; /* of the last path */
+	char *directory_path;         /* NULL: none is open */
+	uint32_t set;
+	const char *into;
+	struct namemap taken; /* places in the driver directory */
+};
+
+/* Starts with job, root, set and directory.node.fd = -1; clear it afterwards. Takes a path, its
+ * wildcards expanded inside the root; what is missing or has no place is nothing. `as` (may be
+ * NULL) is the path that tells place and name instead; then there are no wildcards. Returns 0 or a
+ * shortage's -errno. */
+int scan_path(struct scan_paths *paths, const char *path, const char *as);
+void scan_paths_clear(struct scan_paths *paths);
+
+/* Reads a file that tells what to serve: regular, not of a mount of ours, and in a system mount not
+ * another user's to change. Returns 0 (as rootfs_read), -ENOENT, 1 with *ret_why (owned by the
+ * caller), or a shortage's -errno. */
+int scan_read(struct scan_job *job, struct rootfs *root, const char *path, size_t max,
+	char **ret_data, size_t *ret_size, char **ret_why);
 
 /* The source of a walked regular file. Returns 0; 1 and *ret_why (owned by the caller): it is not
  * what is expected; or a shortage's -errno. */

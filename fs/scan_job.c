@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "discover.h"
 #include "scan_internal.h"
 
 struct scan_job *scan_job_new(const struct scan_request *request, size_t i, uint64_t stamp)
@@ -52,30 +53,30 @@ struct scan_job *scan_job_free(struct scan_job *job)
 	return NULL;
 }
 
-/* One place of the layer: its path in `root`, and where the policy names it. */
-struct place_request {
-	struct rootfs *root;
-	const char *path;
-	const char *file;
-	unsigned line;
-};
-
-/* Notes that the place cannot be scanned. Returns 0 where the layer may do without it. */
-static int miss(struct scan_job *job, const struct place_request *at, int error)
+int scan_miss_because(
+	struct scan_job *job, const struct scan_origin *at, const char *why, int error)
 {
-	const char *what = error == -ENOENT    ? "does not exist"
-			   : error == -EREMOTE ? "lies on a mount of gldriverfs itself"
-			   : error == -ELOOP   ? "is a link that leads in a circle"
-					       : strerror(-error);
 	bool spared = job->policy.optional && !scan_is_shortage(error);
-	enum diag_level level = spared ? DIAG_WARNING : DIAG_ERROR;
 
-	if (!spared || error != -ENOENT)
-		diag_add_as(&job->diags, level, "layer-unread", at->file, at->line,
-			"layer %s: %s%s%s", job->policy.name, at->path,
-			error == -ENOENT || error == -EREMOTE || error == -ELOOP ? " " : ": ",
-			what);
+	diag_add_as(&job->diags, spared ? DIAG_WARNING : DIAG_ERROR, "layer-unread", at->file,
+		at->line, "layer %s: %s%s", job->policy.name, at->path, why);
 	return spared ? 0 : error;
+}
+
+int scan_miss(struct scan_job *job, const struct scan_origin *at, int error)
+{
+	_cleanup_(freep) char *other = NULL;
+
+	if (error == -ENOENT && job->policy.optional)
+		return 0;
+	if (error == -ENOENT)
+		return scan_miss_because(job, at, " does not exist", error);
+	if (error == -EREMOTE)
+		return scan_miss_because(job, at, " lies on a mount of gldriverfs itself", error);
+	if (error == -ELOOP)
+		return scan_miss_because(job, at, " is a link that leads in a circle", error);
+	other = string_format(": %s", strerror(-error));
+	return other ? scan_miss_because(job, at, other, error) : -ENOMEM;
 }
 
 static int scan_parts(const struct scan_place *at, bool tree)
@@ -88,38 +89,54 @@ static int scan_parts(const struct scan_place *at, bool tree)
 	return tree ? result : scan_directory(at);
 }
 
-static int take_place(struct scan_job *job, const struct place_request *at, bool tree)
+int scan_open(struct scan_job *job, struct rootfs *root, const char *path, const char *into,
+	struct scan_opened *ret_opened)
 {
-	_cleanup_(rootfs_node_clear) struct rootfs_node node = { .fd = -1 };
-	_cleanup_(freep) char *shown = rootfs_real_path(at->root, at->path);
-	struct scan_place place = { .job = job,
-		.directory = &node,
-		.shown = shown,
-		.shown_root = strlen(at->root->prefix),
-		.into = tree ? "" : "lib",
-		.set = (uint32_t)job->layer->n_sets,
-		.curated = tree };
-	int result, missed = 0;
+	int result;
 
-	if (!shown)
+	*ret_opened = (struct scan_opened){ .node.fd = -1 };
+	ret_opened->shown = rootfs_real_path(root, path);
+	ret_opened->place = (struct scan_place){ .job = job,
+		.directory = &ret_opened->node,
+		.shown = ret_opened->shown,
+		.shown_root = strlen(root->prefix),
+		.into = into,
+		.set = (uint32_t)job->layer->n_sets };
+	if (!ret_opened->shown)
 		return -ENOMEM;
-	result = rootfs_walk(at->root, at->path, &job->avoid, &node);
-	if (result == 0 && !S_ISDIR(node.stat.st_mode))
+	result = rootfs_walk(root, path, &job->avoid, &ret_opened->node);
+	if (result == 0 && !S_ISDIR(ret_opened->node.stat.st_mode))
 		result = -ENOTDIR;
+	return result;
+}
+
+void scan_opened_clear(struct scan_opened *opened)
+{
+	rootfs_node_clear(&opened->node);
+	free(opened->shown);
+	opened->shown = NULL;
+}
+
+static int take_place(struct scan_job *job, const struct scan_origin *at, bool tree)
+{
+	_cleanup_(scan_opened_clear) struct scan_opened opened;
+	int result = scan_open(job, at->root, at->path, tree ? "" : "lib", &opened), missed = 0;
+
+	opened.place.curated = tree;
 	if (result < 0)
-		missed = miss(job, at, result);
+		missed = scan_miss(job, at, result);
 	if (layer_add_set(job->layer, at->path, at->file, at->line, result == 0) < 0)
 		return -ENOMEM;
 	if (result < 0)
 		return missed;
-	result = scan_parts(&place, tree);
-	return result < 0 ? miss(job, at, result) : 0;
+	result = scan_parts(&opened.place, tree);
+	return result < 0 ? scan_miss(job, at, result) : 0;
 }
 
 /* What lies under the mount: a library directory, and share/ and etc/ as they are. */
 static int scan_under(struct scan_job *job)
 {
-	struct place_request at = { job->under, job->under ? job->under->prefix : "under",
+	struct scan_origin at = { job->under, job->under ? job->under->prefix : "under",
 		job->policy.file, job->policy.line };
 	_cleanup_(rootfs_node_clear) struct rootfs_node top = { .fd = -1 }, lib = { .fd = -1 };
 	_cleanup_(freep) char *shown = NULL;
@@ -132,7 +149,7 @@ static int scan_under(struct scan_job *job)
 		diag_add(&job->diags, DIAG_ERROR, at.file, at.line,
 			"layer %s: what lies under the mountpoint is not known", job->policy.name);
 	if (result < 0)
-		return job->under ? miss(job, &at, result) : job->policy.optional ? 0 : result;
+		return job->under ? scan_miss(job, &at, result) : job->policy.optional ? 0 : result;
 	place.directory = &top;
 	place.shown = job->under->prefix;
 	place.shown_root = strlen(job->under->prefix);
@@ -145,7 +162,7 @@ static int scan_under(struct scan_job *job)
 	if (result == -ENOENT || (result == 0 && !S_ISDIR(lib.stat.st_mode)))
 		return 0;
 	if (result < 0)
-		return miss(job, &at, result);
+		return scan_miss(job, &at, result);
 	shown = string_format("%s/lib", job->under->prefix);
 	if (!shown)
 		return -ENOMEM;
@@ -153,7 +170,7 @@ static int scan_under(struct scan_job *job)
 	place.shown = shown;
 	place.into = "lib";
 	result = scan_directory(&place);
-	return result < 0 ? miss(job, &at, result) : 0;
+	return result < 0 ? scan_miss(job, &at, result) : 0;
 }
 
 /* Remembers the first failure and goes on: every missing path is named at once. */
@@ -163,27 +180,49 @@ static void keep_first(int *result, int error)
 		*result = error;
 }
 
+static int take_dir(struct scan_job *job, const struct scan_origin *at)
+{
+	return take_place(job, at, false);
+}
+
+static int take_tree(struct scan_job *job, const struct scan_origin *at)
+{
+	return take_place(job, at, true);
+}
+
+/* The lists of places of a layer, in the order in which they are asked. */
+static const struct {
+	size_t offset; /* in struct policy_layer */
+	int (*take)(struct scan_job *job, const struct scan_origin *at);
+} lists[] = {
+	{ offsetof(struct policy_layer, dirs), take_dir },
+	{ offsetof(struct policy_layer, trees), take_tree },
+	{ offsetof(struct policy_layer, csvs), scan_csv },
+	{ offsetof(struct policy_layer, cdis), scan_cdi },
+};
+
+static const struct policy_list *list_of(const struct policy_layer *policy, size_t i)
+{
+	return (const struct policy_list *)((const char *)policy + lists[i].offset);
+}
+
 static int scan_places(struct scan_job *job, struct rootfs *root)
 {
 	const struct policy_layer *policy = &job->policy;
 	int result = 0;
 
-	for (size_t i = 0; i < policy->dirs.count; i++) {
-		const struct policy_value *dir = &policy->dirs.items[i];
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		const struct policy_list *list = list_of(policy, i);
 
-		keep_first(&result,
-			take_place(job,
-				&(struct place_request){ root, dir->text, dir->file, dir->line },
-				false));
-	}
-	for (size_t i = 0; i < policy->trees.count; i++) {
-		const struct policy_value *tree = &policy->trees.items[i];
+		for (size_t n = 0; n < list->count; n++) {
+			const struct policy_value *value = &list->items[n];
+			struct scan_origin at = { root, value->text, value->file, value->line };
 
-		keep_first(&result,
-			take_place(job,
-				&(struct place_request){ root, tree->text, tree->file, tree->line },
-				true));
+			keep_first(&result, lists[i].take(job, &at));
+		}
 	}
+	if (policy->discover != DISCOVER_NONE)
+		keep_first(&result, discover(job, root));
 	if (policy->under)
 		keep_first(&result, scan_under(job));
 	return result;
@@ -193,14 +232,16 @@ int scan_add_absent(struct layer *layer, const struct policy_layer *policy)
 {
 	int result = 0;
 
-	for (size_t i = 0; i < policy->dirs.count; i++)
-		keep_first(&result,
-			layer_add_set(layer, policy->dirs.items[i].text, policy->dirs.items[i].file,
-				policy->dirs.items[i].line, false));
-	for (size_t i = 0; i < policy->trees.count; i++)
-		keep_first(&result,
-			layer_add_set(layer, policy->trees.items[i].text,
-				policy->trees.items[i].file, policy->trees.items[i].line, false));
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		const struct policy_list *list = list_of(policy, i);
+
+		for (size_t n = 0; n < list->count; n++)
+			keep_first(
+				&result, layer_add_set(layer, list->items[n].text,
+						 list->items[n].file, list->items[n].line, false));
+	}
+	if (policy->discover != DISCOVER_NONE)
+		keep_first(&result, discover_add_absent(layer, policy));
 	if (policy->under)
 		keep_first(
 			&result, layer_add_set(layer, "under", policy->file, policy->line, false));
@@ -219,7 +260,7 @@ static int open_root(struct scan_job *job, struct rootfs **ret_root)
 static int run(struct scan_job *job)
 {
 	_cleanup_(rootfs_unrefp) struct rootfs *root = NULL;
-	struct place_request at = { job->root, job->policy.root.text, job->policy.root.file,
+	struct scan_origin at = { job->root, job->policy.root.text, job->policy.root.file,
 		job->policy.root.line };
 	int result = rootfs_avoid_ours(&job->avoid);
 
@@ -235,7 +276,7 @@ static int run(struct scan_job *job)
 	result = open_root(job, &root);
 	if (result == 0)
 		return scan_places(job, root);
-	result = miss(job, &at, result);
+	result = scan_miss(job, &at, result);
 	return result < 0 ? result : scan_add_absent(job->layer, &job->policy);
 }
 

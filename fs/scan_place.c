@@ -169,6 +169,22 @@ static int reject_link(
 	return result;
 }
 
+const char *scan_walk_text(int error)
+{
+	switch (error) {
+	case -EREMOTE:
+		return "lies on a mount of gldriverfs itself";
+	case -ELOOP:
+		return "is a link that leads in a circle";
+	case -ENOTDIR:
+		return "is no directory";
+	case -EACCES:
+		return "may not be read";
+	default:
+		return "cannot be read";
+	}
+}
+
 static int reject_walk(
 	const struct scan_place *place, const char *name, const char *link, int error)
 {

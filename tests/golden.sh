@@ -28,6 +28,14 @@ expect() { # FILE GOT
   fi
 }
 
+# Where make.sh has noted the SONAMEs that the machine's driver has: these are served, and no others.
+check_sonames() {
+  [ -e "$ROOT/.sonames" ] || return 0
+  jq -r '.view[] | select(.type == "file" and (.path | test("^lib/[^/]*$"))) | .source' "$work/json" |
+    xargs readelf -d | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p' >"$work/sonames"
+  diff -u --label has --label served <(sort "$ROOT/.sonames") <(sort "$work/sonames")
+}
+
 run_case() { # NAME
   local case=tests/golden/$1 rc=0
   export ROOT=$work/$1
@@ -35,6 +43,7 @@ run_case() { # NAME
   bash -euo pipefail -c '. tests/lib/golden.sh; . "$1/make.sh"' - "$case" || { echo "$1: make.sh failed" && return 1; }
   "$ctl" check --json --root "$ROOT" "$case/policy.conf" >"$work/json" || rc=$?
   { jq -r "$as_text" "$work/json" | sed -E "s|$ROOT||g; s|$case/||g; s/it is for [^ ]+, this view is for .*/it is for another machine/" && echo "exit $rc"; } >"$work/got"
+  check_sonames || { echo "$1: other SONAMEs are served than the machine has" && return 1; }
   expect "$case/expect.txt" "$work/got"
   if [ -e "$case/expect.json" ]; then
     jq '.version = "-" | .generation = "-"' "$work/json" | sed "s|$ROOT||g; s|$case/||g" >"$work/got.json"

@@ -23,7 +23,8 @@ static void check_layer(const struct policy_layer *layer)
 {
 	require(layer->name && *layer->name && layer->enabled);
 	require(layer_role_name(layer->role));
-	require(layer->dirs.count || layer->trees.count || layer->under);
+	require(layer->dirs.count || layer->trees.count || layer->csvs.count || layer->cdis.count ||
+		layer->discover || layer->under);
 	for (size_t i = 0; i < layer->dirs.count; i++)
 		require(layer->dirs.items[i].text[0] == '/');
 	for (size_t i = 0; i < layer->includes.count; i++)

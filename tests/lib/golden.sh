@@ -56,3 +56,13 @@ driver() {
 kernel_driver() {
   put /proc/driver/nvidia/version <<<"NVRM version: NVIDIA UNIX x86_64 Kernel Module  $1  Fri Sep 13 10:10:01 UTC 2024"
 }
+
+# /etc/ld.so.cache of the machine, by its /etc/ld.so.conf.
+loader_cache() {
+  local as_root=()
+  [ "$(id -u)" = 0 ] || as_root=(unshare -r)
+  "${as_root[@]}" /sbin/ldconfig -X -r "$ROOT" 2>"$CACHE/ldconfig" || {
+    cat "$CACHE/ldconfig"
+    return 1
+  }
+}

@@ -362,6 +362,8 @@ static void test_builtin(void **state)
 	dirs = &policy->layers[0].dirs;
 	assert_string_equal(dirs->items[0].text, "/usr/local/cuda/compat_orin");
 	assert_string_equal(dirs->items[dirs->count - 1].text, "/usr/local/cuda/compat");
+	assert_int_equal(policy->layers[1].discover, DISCOVER_AUTO);
+	assert_int_equal(policy->layers[1].dirs.count, 0);
 	for (size_t i = 2; i + 1 < dirs->count; i++) /* highest version first */
 		assert_true(strverscmp(dirs->items[i - 1].text, dirs->items[i].text) > 0);
 }

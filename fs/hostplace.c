@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "hostplace.h"
+
+#include <string.h>
+
+#include "jsonhelp.h"
+#include "soname.h"
+#include "util.h"
+
+/* Sources: the search paths of libglvnd (src/EGL/libeglvendor.c), of NVIDIA's external platforms,
+ * of the Vulkan loader (sysconfdir goes before datadir) and of ocl-icd; FACTS.md 6 for NVIDIA's
+ * files in them. What looks into the driver directory reads share/ for all but OpenCL. */
+const struct hostplace hostplaces[HOSTPLACE_COUNT] = {
+	{ "/etc/glvnd/egl_vendor.d", "share/glvnd/egl_vendor.d" },
+	{ "/usr/share/glvnd/egl_vendor.d", "share/glvnd/egl_vendor.d" },
+	{ "/etc/egl/egl_external_platform.d", "share/egl/egl_external_platform.d" },
+	{ "/usr/share/egl/egl_external_platform.d", "share/egl/egl_external_platform.d" },
+	{ "/etc/vulkan/icd.d", "share/vulkan/icd.d" },
+	{ "/usr/share/vulkan/icd.d", "share/vulkan/icd.d" },
+	{ "/etc/vulkan/implicit_layer.d", "share/vulkan/implicit_layer.d" },
+	{ "/usr/share/vulkan/implicit_layer.d", "share/vulkan/implicit_layer.d" },
+	{ "/etc/OpenCL/vendors", "etc/OpenCL/vendors" },
+};
+
+/* Directories of plug-ins, wherever they are. */
+static const struct hostplace plugins[] = {
+	{ "gbm", "lib/gbm" },
+	{ "dri", "lib/dri" },
+	{ "vdpau", "lib/vdpau" },
+};
+
+/* Compares the directory of `path` (size bytes of it) with a normalised one. */
+static bool is_directory(const char *path, size_t size, const char *directory)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (path[i] == '/' && i + 1 < size && path[i + 1] == '/')
+			continue;
+		if (path[i] != *directory++)
+			return false;
+	}
+	return *directory == '\0';
+}
+
+/* Whether the last component of the first size bytes is this word. */
+static bool ends_with(const char *path, size_t size, const char *word)
+{
+	size_t length = strlen(word);
+
+	return size > length && path[size - length - 1] == '/' &&
+	       memcmp(path + size - length, word, length) == 0;
+}
+
+const char *hostplace_of(const char *path)
+{
+	const char *name = path_base(path);
+	size_t size = (size_t)(name - path);
+
+	while (size > 0 && path[size - 1] == '/')
+		size--;
+	for (size_t i = 0; i < HOSTPLACE_COUNT; i++)
+		if (is_directory(path, size, hostplaces[i].host))
+			return hostplace_is_manifest(hostplaces[i].into, name) ? hostplaces[i].into
+									       : NULL;
+	if (soname_stem(name) == 0 || soname_is_temporary(name))
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(plugins); i++)
+		if (ends_with(path, size, plugins[i].host))
+			return plugins[i].into;
+	return soname_is_library(name) ? "lib" : NULL;
+}
+
+bool hostplace_is_manifest(const char *into, const char *name)
+{
+	bool opencl = string_has_prefix(into, "etc/OpenCL/");
+
+	return *name != '.' && !soname_is_temporary(name) &&
+	       string_has_suffix(name, opencl ? ".icd" : ".json");
+}
+
+bool hostplace_is_driver_name(const char *name)
+{
+	name += strspn(name, "0123456789_");
+	return string_has_prefix(name, "nvidia") || string_has_prefix(name, "tegra");
+}
+
+static bool is_driver_library(const char *path)
+{
+	return path && soname_classify(path_base(path)) == SONAME_DRIVER;
+}
+
+/* An ICD, or a layer, of the manifests of Vulkan and EGL. */
+static bool json_names_driver(const char *text, size_t size)
+{
+	json_t *manifest = json_loadb(text, size, 0, NULL);
+	const json_t *layers = json_object_get(manifest, "layers");
+	bool driver = is_driver_library(
+			      jsonhelp_string(json_object_get(manifest, "ICD"), "library_path")) ||
+		      is_driver_library(
+			      jsonhelp_string(json_object_get(manifest, "layer"), "library_path"));
+
+	for (size_t i = 0; !driver && i < json_array_size(layers); i++)
+		driver = is_driver_library(
+			jsonhelp_string(json_array_get(layers, i), "library_path"));
+	json_decref(manifest);
+	return driver;
+}
+
+bool hostplace_names_driver(const char *into, const char *text, size_t size)
+{
+	char line[256];
+	size_t length = 0;
+
+	if (!string_has_prefix(into, "etc/OpenCL/"))
+		return json_names_driver(text, size);
+	while (length < size && length < sizeof(line) - 1 && text[length] &&
+		!strchr(" \t\r\n", text[length])) {
+		line[length] = text[length];
+		length++;
+	}
+	line[length] = '\0';
+	return is_driver_library(line);
+}
