@@ -110,11 +110,12 @@ static void test_kinds(void **state)
 static uint8_t *result_of(
 	const struct patch_plan *library, enum elfpatch_kind kind, struct patch_built *ret_built)
 {
-	struct patch_memory memory = { ret_built->bytes };
+	struct patch_memory memory = { 0 };
 	struct elfpatch_plan plan;
 	uint8_t *bytes;
 
 	patch_build(library, ret_built);
+	memory.bytes = ret_built->bytes;
 	memory.size = ret_built->size;
 	assert_int_equal(patch_try(&memory, WANTED, &plan), 0);
 	assert_int_equal(plan.kind, kind);

@@ -116,7 +116,7 @@ static void test_random(void **state)
 		for (size_t w = 0; w < 12; w++) {
 			uint64_t offset = next_random(&seed) % 90;
 			size_t size = next_random(&seed) % 12;
-			uint8_t bytes[12];
+			uint8_t bytes[12] = { 0 };
 
 			for (size_t b = 0; b < size; b++)
 				bytes[b] = (uint8_t)next_random(&seed);
