@@ -7,6 +7,7 @@
 
 #include "findings.h"
 #include "load_tables.h"
+#include "manifest.h"
 #include "probe.h"
 #include "status.h"
 
@@ -129,6 +130,8 @@ static int change_files(struct generation *generation, const struct pipeline_req
 	};
 	int r = plan_view(&plan, view, &generation->plans);
 
+	if (r == 0)
+		r = manifest_edit_view(view, generation->mountpoint, &generation->diags);
 	if (r == 0)
 		r = sets_collect(view, &generation->decision,
 			request->before ? &request->before->sets : NULL, &generation->sets);
