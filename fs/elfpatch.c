@@ -31,12 +31,18 @@ static void attempt_clear(struct attempt *attempt)
 
 static int check_loader(struct elfpatch_file *file)
 {
-	_cleanup_(freep) char *soname = NULL;
+	char soname[8] = "";
+	uint64_t string, size = sizeof(soname) - 1;
 	int r;
 
 	if (file->soname == ELFPATCH_NONE)
 		return 0;
-	r = elfpatch_string(file, file->soname, &soname);
+	string = file->entries[file->soname].d_un.d_val;
+	if (string >= file->strings_size)
+		return ELFPATCH_STRANGE;
+	if (size > file->strings_size - string)
+		size = file->strings_size - string;
+	r = elfpatch_read(file, soname, (size_t)size, file->strings + string, true);
 	if (r != 0)
 		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(loader_prefixes); i++)

@@ -11,7 +11,7 @@
 #define ELFPATCH_ALIGN_MAX   (64 * 1024) /* largest page of any system */
 #define ELFPATCH_RUNPATH_MAX (16 * 1024) /* bytes with the NUL; elf_read reads no more */
 #define ELFPATCH_NONE        SIZE_MAX
-#define ELFPATCH_CHUNKS      8
+#define ELFPATCH_CHUNKS      12
 
 /* Reads of a host file, each kept, so that parsing the result again reads nothing twice. */
 struct elfpatch_source {
@@ -34,9 +34,10 @@ struct elfpatch_file {
 	size_t n_segments;
 	Elf64_Shdr *sections; /* none where there are none or they make no sense */
 	size_t n_sections;
-	size_t dynamic;     /* segment of .dynamic */
-	Elf64_Dyn *entries; /* all that the segment has room for */
-	size_t n_entries;   /* before the first DT_NULL */
+	size_t dynamic;      /* segment of .dynamic */
+	size_t dynamic_load; /* the segment that it lies in */
+	Elf64_Dyn *entries;  /* all that the segment has room for */
+	size_t n_entries;    /* before the first DT_NULL */
 	size_t n_slots;
 	size_t strtab, strsz; /* entries */
 	size_t path;   /* the entry that holds the RUNPATH, else the RPATH, or ELFPATCH_NONE */
@@ -59,6 +60,8 @@ int elfpatch_string(struct elfpatch_file *file, size_t entry, char **ret_text);
 /* The sections .dynamic and .dynstr, or ELFPATCH_NONE. */
 void elfpatch_find_sections(
 	const struct elfpatch_file *file, size_t *ret_dynamic, size_t *ret_strings);
+/* Are both there, so that what no section covers is known to be unused? */
+bool elfpatch_has_sections(const struct elfpatch_file *file);
 
 /* Write the edits. elfpatch_place returns ELFPATCH_STRANGE, with nothing written, where there is no
  * room in place; its `runpath` is NULL where the entry's string is right and only its tag is not.

@@ -186,6 +186,7 @@ static int find_dynamic(struct elfpatch_file *file)
 		segment->p_vaddr - segment->p_offset !=
 			file->segments[load].p_vaddr - file->segments[load].p_offset)
 		return ELFPATCH_STRANGE;
+	file->dynamic_load = load;
 	file->n_slots = (size_t)(segment->p_filesz / sizeof(Elf64_Dyn));
 	return file->n_slots > 0 && file->n_slots <= ENTRIES_MAX ? 0 : ELFPATCH_STRANGE;
 }
@@ -358,4 +359,12 @@ void elfpatch_find_sections(
 			*ret_strings = section->sh_link;
 		return;
 	}
+}
+
+bool elfpatch_has_sections(const struct elfpatch_file *file)
+{
+	size_t dynamic, strings;
+
+	elfpatch_find_sections(file, &dynamic, &strings);
+	return strings != ELFPATCH_NONE;
 }

@@ -24,6 +24,9 @@ static bool is_same_segment(const struct elfpatch_file *file, const struct elfpa
 	} else if (!tail && i == file->strings_load && after->p_filesz >= before.p_filesz) {
 		before.p_memsz += after->p_filesz - before.p_filesz;
 		before.p_filesz = after->p_filesz;
+	} else if (!tail && i == file->dynamic && again->n_slots == file->n_slots + 1) {
+		before.p_filesz += sizeof(Elf64_Dyn);
+		before.p_memsz += sizeof(Elf64_Dyn);
 	}
 	return memcmp(&before, after, sizeof(before)) == 0;
 }

@@ -223,6 +223,8 @@ struct bytes {
 
 static int put(struct bytes *bytes, const char *data, size_t size)
 {
+	if (size == 0)
+		return 0;
 	if (bytes->capacity - bytes->size < size) {
 		size_t capacity = (bytes->size + size) * 2;
 		char *grown = realloc(bytes->data, capacity);

@@ -33,8 +33,7 @@ void overlay_unrefp(struct overlay **overlay);
 /* Replaces bytes; what it overlaps of earlier edits is replaced too. A size beyond grows the file.
  * Returns 0, -EOVERFLOW, or -ENOMEM. Only before overlay_finish. */
 int overlay_write(struct overlay *overlay, uint64_t offset, const void *bytes, size_t size);
-/* Drops edits that change nothing against the host's bytes is the caller's matter; computes the id.
- */
+/* Computes the id; nothing is written afterwards. */
 void overlay_finish(struct overlay *overlay);
 /* Puts the edits over `size` bytes that stand for [offset, offset + size); `got` of them were read
  * from the host file, the rest is cleared. Returns how many of them the served file has. Allocates

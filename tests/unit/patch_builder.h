@@ -27,10 +27,12 @@ struct patch_plan {
 	bool writable;  /* the load with the strings */
 	bool bss;       /* which it ends with */
 	bool interpreter;
-	bool debug;    /* DT_DEBUG */
-	bool pie;      /* DF_1_PIE */
-	bool phdr;     /* PT_PHDR */
-	bool sections; /* null, .dynstr, .dynamic */
+	bool debug;      /* DT_DEBUG */
+	bool pie;        /* DF_1_PIE */
+	bool phdr;       /* PT_PHDR */
+	bool sections;   /* null, .dynstr, .dynamic */
+	bool tight;      /* and one from .dynstr to the load's end */
+	unsigned behind; /* zeros behind .dynamic in its load */
 	uint64_t align;
 	uint64_t bss_size; /* of the load with .dynamic */
 };
@@ -79,10 +81,10 @@ static inline size_t patch_entries(
 	return n * sizeof(*entries);
 }
 
-static inline void patch_sections(
-	struct patch_built *built, Elf64_Ehdr *header, uint64_t strings, uint64_t dynamic)
+static inline void patch_sections(const struct patch_plan *plan, struct patch_built *built,
+	Elf64_Ehdr *header, uint64_t strings, uint64_t dynamic)
 {
-	Elf64_Shdr sections[3] = {
+	Elf64_Shdr sections[4] = {
 		{ 0 },
 		{ .sh_type = SHT_STRTAB,
 			.sh_flags = SHF_ALLOC,
@@ -97,11 +99,14 @@ static inline void patch_sections(
 			.sh_link = 1 },
 	};
 
+	sections[3].sh_type = SHT_PROGBITS;
+	sections[3].sh_offset = sections[3].sh_addr = PATCH_STRINGS + strings;
+	sections[3].sh_size = PATCH_DYNAMIC - plan->slack - sections[3].sh_offset;
 	header->e_shoff = built->size;
-	header->e_shnum = 3;
+	header->e_shnum = plan->tight ? 4 : 3;
 	header->e_shentsize = sizeof(*sections);
 	memcpy(built->bytes + built->size, sections, sizeof(sections));
-	built->size += sizeof(sections);
+	built->size += header->e_shnum * sizeof(*sections);
 }
 
 /* [headers][.dynstr …] in a read-only load, [.dynamic] in a writable one. */
@@ -122,7 +127,7 @@ static inline void patch_build(const struct patch_plan *plan, struct patch_built
 
 	if (plan->filled)
 		memset(built.bytes + first, 0xee, plan->slack);
-	built.size += dynamic;
+	built.size += dynamic + plan->behind;
 	if (plan->phdr)
 		segments[n++] = (Elf64_Phdr){ PT_PHDR, PF_R, 64, 64, 64, 56, 56, 8 };
 	if (plan->interpreter)
@@ -136,8 +141,8 @@ static inline void patch_build(const struct patch_plan *plan, struct patch_built
 		.p_flags = PF_R | PF_W,
 		.p_offset = PATCH_DYNAMIC,
 		.p_vaddr = PATCH_DYNAMIC + PATCH_DELTA,
-		.p_filesz = dynamic,
-		.p_memsz = dynamic + plan->bss_size,
+		.p_filesz = dynamic + plan->behind,
+		.p_memsz = dynamic + plan->behind + plan->bss_size,
 		.p_align = align };
 	segments[n++] = (Elf64_Phdr){ .p_type = PT_DYNAMIC,
 		.p_flags = PF_R | PF_W,
@@ -150,7 +155,7 @@ static inline void patch_build(const struct patch_plan *plan, struct patch_built
 	if (plan->phdr)
 		segments[0].p_filesz = segments[0].p_memsz = n * sizeof(*segments);
 	if (plan->sections)
-		patch_sections(&built, &header, strings, dynamic);
+		patch_sections(plan, &built, &header, strings, dynamic);
 	memcpy(header.e_ident, ELFMAG, SELFMAG);
 	header.e_ident[EI_CLASS] = ELFCLASS64;
 	header.e_ident[EI_DATA] = ELFDATA2LSB;

@@ -32,6 +32,17 @@ static const struct {
 	{ "tail with all", { LIBRARY, .phdr = true, .sections = true, .align = 0x10000 },
 		ELFPATCH_TAIL, 0, WANTED },
 	{ "tail behind a bss", { LIBRARY, .bss_size = 0x20000 }, ELFPATCH_TAIL, 0, WANTED },
+	{ "hole between sections", { LIBRARY, .spare = 1, .sections = true }, ELFPATCH_IN_PLACE, 0,
+		WANTED },
+	{ "no hole", { LIBRARY, .spare = 1, .sections = true, .tight = true }, ELFPATCH_TAIL, 0,
+		WANTED },
+	{ "hole that nobody vouches for", { LIBRARY, .spare = 1 }, ELFPATCH_TAIL, 0, WANTED },
+	{ "zeros behind .dynamic", { LIBRARY, .slack = 200, .behind = 16, .sections = true },
+		ELFPATCH_IN_PLACE, 0, WANTED },
+	{ "too few of them", { LIBRARY, .slack = 200, .behind = 15, .sections = true },
+		ELFPATCH_TAIL, 0, WANTED },
+	{ "that nobody vouches for", { LIBRARY, .slack = 200, .behind = 16 }, ELFPATCH_TAIL, 0,
+		WANTED },
 	{ "RUNPATH needs no spare entry", { LIBRARY, .runpath = "$ORIGIN", .slack = 200 },
 		ELFPATCH_IN_PLACE, 0, WANTED ":$ORIGIN" },
 	{ "RUNPATH and no room", { LIBRARY, .runpath = "$ORIGIN" }, ELFPATCH_TAIL, 0,
@@ -51,6 +62,8 @@ static const struct {
 	{ "the beginning of another name", { LIBRARY, .runpath = WANTED "64", .slack = 200 },
 		ELFPATCH_IN_PLACE, 0, WANTED ":" WANTED "64" },
 	{ "libc.so.6 has an interpreter", { LIBRARY, .interpreter = true, .spare = 1, .slack = 99 },
+		ELFPATCH_IN_PLACE, 0, WANTED },
+	{ "DT_DEBUG alone makes no PIE", { LIBRARY, .debug = true, .spare = 1, .slack = 99 },
 		ELFPATCH_IN_PLACE, 0, WANTED },
 	{ "PIE", { .pie = true, .spare = 4, .slack = 200 }, ELFPATCH_REFUSED, ELFPATCH_NOT_LIBRARY,
 		NULL },
@@ -97,11 +110,12 @@ static void test_kinds(void **state)
 static uint8_t *result_of(
 	const struct patch_plan *library, enum elfpatch_kind kind, struct patch_built *ret_built)
 {
-	struct patch_memory memory = { ret_built->bytes };
+	struct patch_memory memory = { 0 };
 	struct elfpatch_plan plan;
 	uint8_t *bytes;
 
 	patch_build(library, ret_built);
+	memory.bytes = ret_built->bytes;
 	memory.size = ret_built->size;
 	assert_int_equal(patch_try(&memory, WANTED, &plan), 0);
 	assert_int_equal(plan.kind, kind);
@@ -191,11 +205,35 @@ static void test_in_place(void **state)
 	assert_int_equal(section_at(bytes, 1).sh_size, end + sizeof(WANTED) - PATCH_STRINGS);
 }
 
+/* Zeros beyond the last page of the load are not mapped with it. */
+static void test_page_end(void **state)
+{
+	static const struct patch_plan library = { LIBRARY, .spare = 2, .slack = 30 };
+	struct patch_built built;
+	uint8_t bytes[PATCH_BUILT_MAX + 0x1000] = { 0 };
+	struct patch_memory memory = { bytes };
+	struct elfpatch_plan plan;
+
+	(void)state;
+	patch_build(&library, &built);
+	memcpy(bytes, built.bytes, PATCH_DYNAMIC);
+	memcpy(bytes + PATCH_DYNAMIC + 0x1000, built.bytes + PATCH_DYNAMIC,
+		built.size - PATCH_DYNAMIC);
+	memory.size = built.size + 0x1000;
+	for (size_t i = 1; i < 3; i++)
+		bytes[64 + i * sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, p_offset) + 1] += 0x10;
+	assert_int_equal(patch_try(&memory, WANTED, &plan), 0);
+	assert_int_equal(plan.kind, ELFPATCH_TAIL);
+	assert_null(patch_check(&memory, WANTED, &plan));
+	elfpatch_clear(&plan);
+}
+
 static const struct {
 	const char *what;
 	size_t offset;
 	uint8_t value;
 	enum elfpatch_refusal refusal;
+	struct patch_plan plan; /* of zeros: only a SONAME */
 } bent_cases[] = {
 	{ "class 32", EI_CLASS, ELFCLASS32, ELFPATCH_NOT_ELF64 },
 	{ "big-endian", EI_DATA, ELFDATA2MSB, ELFPATCH_NOT_ELF64 },
@@ -208,22 +246,22 @@ static const struct {
 	{ "segments of 55 bytes", offsetof(Elf64_Ehdr, e_phentsize), 55, ELFPATCH_STRANGE },
 	{ "segments behind the end", offsetof(Elf64_Ehdr, e_phoff) + 2, 1, ELFPATCH_NOT_ELF64 },
 	{ "no PT_DYNAMIC", 64 + 2 * 56, PT_NOTE, ELFPATCH_NO_DYNAMIC },
-	{ "two of them", 64, PT_DYNAMIC, ELFPATCH_STRANGE },
+	{ "two of them", 64, PT_DYNAMIC, ELFPATCH_STRANGE, { .soname = "liba.so", .phdr = true } },
 	{ "load cut short", 64 + 56 + offsetof(Elf64_Phdr, p_filesz) + 1, 2, ELFPATCH_NOT_ELF64 },
-	{ "loads that overlap", 64 + 56 + offsetof(Elf64_Phdr, p_vaddr) + 2, 0, ELFPATCH_STRANGE },
+	{ "loads that overlap", 64 + offsetof(Elf64_Phdr, p_memsz) + 2, 2, ELFPATCH_STRANGE },
 	{ ".dynamic elsewhere", 64 + 112 + offsetof(Elf64_Phdr, p_vaddr) + 3, 1, ELFPATCH_STRANGE },
 	{ "address and offset differ", 64 + 112 + offsetof(Elf64_Phdr, p_offset), 0x10,
 		ELFPATCH_STRANGE },
 	{ "strings outside", PATCH_DYNAMIC + 16 + 8 + 1, 0xf0, ELFPATCH_STRANGE },
 	{ "no DT_STRSZ", PATCH_DYNAMIC + 32, 0x70, ELFPATCH_STRANGE },
-	{ "DT_STRSZ 0", PATCH_DYNAMIC + 32 + 8, 0, ELFPATCH_STRANGE },
+	{ "DT_STRSZ 0", PATCH_DYNAMIC + 16 + 8, 0, ELFPATCH_STRANGE, { .align = 0x1000 } },
 	{ "no DT_NULL", PATCH_DYNAMIC + 48, 0x70, ELFPATCH_STRANGE },
 	{ "SONAME outside", PATCH_DYNAMIC + 8 + 4, 1, ELFPATCH_STRANGE },
 };
 
 static void test_bent(void **state)
 {
-	static const struct patch_plan library = { .soname = "liba.so.1" };
+	static const struct patch_plan library = { .soname = "liba.so.1" }, none;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bent_cases); i++) {
@@ -231,7 +269,10 @@ static void test_bent(void **state)
 		struct patch_memory memory = { built.bytes };
 		struct elfpatch_plan plan;
 
-		patch_build(&library, &built);
+		patch_build(memcmp(&bent_cases[i].plan, &none, sizeof(none)) == 0
+				    ? &library
+				    : &bent_cases[i].plan,
+			&built);
 		memory.size = built.size;
 		built.bytes[bent_cases[i].offset] = bent_cases[i].value;
 		assert_int_equal(patch_try(&memory, WANTED, &plan), 0);
@@ -307,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_tail),
 		cmocka_unit_test(test_in_place),
+		cmocka_unit_test(test_page_end),
 		cmocka_unit_test(test_bent),
 		cmocka_unit_test(test_cuts_and_failures),
 		cmocka_unit_test(test_long),

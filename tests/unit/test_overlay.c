@@ -31,6 +31,7 @@ static const struct {
 	{ "around", { { 5, "XY" }, { 3, "abcdef" } }, 1, BASE },
 	{ "over two and the hole between", { { 2, "ab" }, { 8, "cd" }, { 3, "123456" } }, 1, BASE },
 	{ "over the end", { { BASE - 2, "abcd" } }, 1, BASE + 2 },
+	{ "one byte longer", { { BASE, "a" } }, 1, BASE + 1 },
 	{ "behind a hole", { { BASE + 10, "abcd" } }, 1, BASE + 14 },
 	{ "first and last byte", { { 0, "a" }, { BASE - 1, "b" } }, 2, BASE },
 };
@@ -115,7 +116,7 @@ static void test_random(void **state)
 		for (size_t w = 0; w < 12; w++) {
 			uint64_t offset = next_random(&seed) % 90;
 			size_t size = next_random(&seed) % 12;
-			uint8_t bytes[12];
+			uint8_t bytes[12] = { 0 };
 
 			for (size_t b = 0; b < size; b++)
 				bytes[b] = (uint8_t)next_random(&seed);
@@ -139,6 +140,9 @@ static void test_changed_host(void **state)
 	assert_memory_equal(buffer, "long\0\0TT", 8);
 	assert_int_equal(overlay_apply(overlay, cut, 4, 2, 0), 4);
 	assert_memory_equal(cut, "ab\0\0", 4);
+	memcpy(buffer, "longer", 6);
+	assert_int_equal(overlay_apply(overlay, buffer, 8, 8, 5), 3);
+	assert_memory_equal(buffer, "\0TT", 3);
 	overlay_unref(overlay);
 }
 
