@@ -82,11 +82,14 @@ static enum daemon_exit load_first(
 	daemon->tree = daemon->pool ? tree_new(daemon->pool) : NULL;
 	daemon->cache = scan_cache_new();
 	daemon->driver_probes = driver_probe_cache_new(NULL);
-	if (!daemon->tree || !daemon->cache || !daemon->driver_probes)
+	daemon->plans = plan_cache_new();
+	if (!daemon->tree || !daemon->cache || !daemon->driver_probes || !daemon->plans)
 		return DAEMON_MOUNT_FAILED;
 	/* What lies in a directory is looked at, not run. */
 	if (!daemon->options.root)
 		daemon->pipeline.driver_probes = daemon->driver_probes;
+	daemon->pipeline.pool = daemon->pool;
+	daemon->pipeline.plans = daemon->plans;
 	daemon->pipeline.mountpoint = daemon->point.path;
 	daemon->pipeline.scan = (struct scan_request){
 		.root = daemon->root,
@@ -325,6 +328,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 	tree_free(daemon->tree);
 	scan_cache_free(daemon->cache);
 	driver_probe_cache_free(daemon->driver_probes);
+	plan_cache_free(daemon->plans);
 	fdpool_free(daemon->pool);
 	rootfs_unref(daemon->under);
 	rootfs_unref(daemon->root);

@@ -19,6 +19,7 @@ struct daemon {
 	struct rootfs *under;
 	struct scan_cache *cache;
 	struct driver_probe_cache *driver_probes;
+	struct plan_cache *plans;
 	struct fdpool *pool;
 	struct tree *tree;
 	struct ops ops;

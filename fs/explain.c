@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain_internal.h"
 #include "listing.h"
 #include "soname.h"
 #include "status.h"
@@ -87,69 +88,6 @@ static int collect(struct query *query)
 
 /* ---- what is served ---- */
 
-static json_t *needed_json(const struct generation *generation, const char *needed)
-{
-	_cleanup_(freep) char *path = string_format("lib/%s", needed);
-	const struct view_entry *entry;
-	const char *note = "found by the library's own RUNPATH";
-
-	if (!path)
-		return NULL;
-	entry = view_find(generation->view, path);
-	if (entry)
-		return json_pack("{s:o, s:o, s:o, s:n}", "name", jsonhelp_text(needed), "path",
-			jsonhelp_text(path), "layer", jsonhelp_text(entry->layer), "note");
-	if (soname_classify(needed) == SONAME_NEVER)
-		note = "of the C library: the program's own";
-	for (size_t i = 0; i < generation->resolution->n_unresolved; i++)
-		if (strcmp(generation->resolution->unresolved[i].needed, needed) == 0)
-			note = "no layer provides it";
-	return json_pack("{s:o, s:n, s:n, s:s}", "name", jsonhelp_text(needed), "path", "layer",
-		"note", note);
-}
-
-static json_t *needed_list_json(
-	const struct generation *generation, const struct string_list *needed)
-{
-	_cleanup_(jsonhelp_decrefp) json_t *array = json_array();
-
-	for (size_t i = 0; i < needed->count; i++)
-		if (json_array_append_new(array, needed_json(generation, needed->items[i])) < 0)
-			return NULL;
-	return steal_pointer(array);
-}
-
-/* Every name in the directory that leads to the source. */
-static json_t *names_json(const struct generation *generation, const struct verdict *verdict)
-{
-	_cleanup_(jsonhelp_decrefp) json_t *array = json_array();
-	const struct view_directory *directory;
-	_cleanup_(freep) char *parent = strdup(verdict->served);
-	char *slash = parent ? strrchr(parent, '/') : NULL;
-
-	if (!parent)
-		return NULL;
-	*(slash ? slash : parent) = '\0';
-	directory = view_find_directory(generation->view, parent);
-	for (size_t i = 0; directory && i < directory->count; i++)
-		if (directory->entries[i].source == verdict->candidate->source &&
-			json_array_append_new(array, jsonhelp_text(directory->entries[i].name)) < 0)
-			return NULL;
-	return steal_pointer(array);
-}
-
-static json_t *served_json(const struct generation *generation, const struct verdict *verdict)
-{
-	const struct source *source = verdict->candidate->source;
-
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path",
-		jsonhelp_text(verdict->served), "layer",
-		jsonhelp_text(verdict->layer->policy->name), "source",
-		jsonhelp_text(source->real_path), "soname", jsonhelp_text(source->elf.soname),
-		"why", jsonhelp_text(verdict->text), "names", names_json(generation, verdict),
-		"needed", needed_list_json(generation, &source->elf.needed));
-}
-
 static json_t *candidate_json(const struct verdict *verdict)
 {
 	return json_pack("{s:o, s:o, s:o, s:s, s:o, s:o}", "path",
@@ -190,7 +128,7 @@ static int add_verdicts(const struct query *query, json_t *served, json_t *alias
 			continue;
 		if (verdict->code == VERDICT_SERVED) {
 			array = served;
-			item = served_json(query->generation, verdict);
+			item = explain_served_json(query->generation, verdict);
 		} else {
 			if (verdict->code == VERDICT_ALIAS)
 				array = aliases;

@@ -44,6 +44,10 @@ static const struct finding_kind kinds[] = {
 	{ "layer-unread", "what the layer has beyond that is not served",
 		"see to the directory, or narrow the layer" },
 	{ "link-loop", "the name is not served", "remove the link, or make it lead to a file" },
+	{ "manifest-outside",
+		"whoever reads the file looks for the library outside the mount, and may find none "
+		"or another driver's",
+		"add the directory that has the library to a layer, or 'exclude' the file" },
 	{ "missing-libnvrm",
 		"CUDA programs fail when they load it: 'cannot open shared object file' or error "
 		"100 (no device)",

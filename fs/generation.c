@@ -14,6 +14,8 @@ struct generation *generation_ref(struct generation *generation)
 static void generation_free(struct generation *generation)
 {
 	resolution_free(generation->resolution);
+	plan_list_clear(&generation->plans);
+	sets_clear(&generation->sets);
 	decision_clear(&generation->decision);
 	for (size_t i = 0; i < generation->n_layers; i++)
 		layer_free(generation->layers[i]);

@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 
 #include "resolve.h"
+#include "runpath.h"
+#include "sets.h"
 
 struct findings;
 
@@ -20,6 +22,8 @@ struct generation {
 	size_t n_layers;
 	struct decision decision;
 	struct resolution *resolution;
+	struct plan_list plans;    /* what is done to each library */
+	struct set_list sets;      /* CUDA sets that are served */
 	struct view *view;         /* resolution->view, finished, with .gldriverfs */
 	struct diag_list diags;    /* as noted while it was made */
 	struct findings *findings; /* all there is to say; owned */

@@ -26,6 +26,7 @@ struct source *source_unref(struct source *source)
 		source->release(source);
 	elf_facts_clear(&source->elf);
 	free(source->note);
+	free(source->text);
 	free(source->path);
 	free(source->real_path);
 	free(source);

@@ -42,6 +42,9 @@ struct source {
 	char *real_path;     /* the same as this process (and the user) reaches it */
 	struct rootfs *root; /* where `path` is opened again; a reference */
 	struct elf_facts elf;
+	/* Of a JSON or ICD file that names a library (module `manifest`): its identity.size bytes,
+	 * owned; NULL: not read. */
+	char *text;
 	struct compat_note *note; /* of a libcuda, owned; NULL: it is none */
 	/* What edges hang on it: the descriptor held of it (fdpool) and what the last reference
 	 * runs before it frees (closes the descriptor, drops `root`); NULL: nothing. */

@@ -32,10 +32,8 @@ static const char *kind_name(enum view_kind kind)
 
 static json_t *size_json(const struct view_entry *entry)
 {
-	if (entry->kind == VIEW_FILE && entry->source)
-		return json_integer((json_int_t)entry->source->identity.size);
-	if (entry->kind == VIEW_CONTENT)
-		return json_integer((json_int_t)entry->content_size);
+	if (entry->kind == VIEW_FILE || entry->kind == VIEW_CONTENT)
+		return json_integer((json_int_t)view_entry_size(entry));
 	return json_null();
 }
 

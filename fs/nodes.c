@@ -27,12 +27,19 @@ struct node_key {
 	const char *target;
 	size_t target_size;
 	struct source *source;
+	struct overlay *overlay;
 	uint64_t hash;
 };
+
+static uint64_t overlay_id(const struct overlay *overlay)
+{
+	return overlay ? overlay->id : 0;
+}
 
 static void node_free(struct node *node)
 {
 	source_unref(node->source);
+	overlay_unref(node->overlay);
 	free(node->path);
 	free(node->target);
 	free(node);
@@ -127,8 +134,12 @@ static uint64_t key_hash(const struct node_key *key)
 {
 	uint64_t hash = fnv1a(FNV_START, &key->kind, sizeof(key->kind));
 
-	if (key->kind == VIEW_FILE)
-		return fnv1a(hash, &key->source->identity, sizeof(key->source->identity));
+	if (key->kind == VIEW_FILE) {
+		const uint64_t id = overlay_id(key->overlay);
+
+		hash = fnv1a(hash, &key->source->identity, sizeof(key->source->identity));
+		return fnv1a(hash, &id, sizeof(id));
+	}
 	hash = fnv1a(hash, key->path, strlen(key->path));
 	return fnv1a(hash, key->target, key->target_size);
 }
@@ -138,7 +149,8 @@ static bool key_matches(const struct node_key *key, const struct node *node)
 	if (node->key != key->hash || node->kind != key->kind)
 		return false;
 	if (key->kind == VIEW_FILE)
-		return memcmp(&node->identity, &key->source->identity, sizeof(node->identity)) == 0;
+		return node->overlay_id == overlay_id(key->overlay) &&
+		       memcmp(&node->identity, &key->source->identity, sizeof(node->identity)) == 0;
 	return strcmp(node->path, key->path) == 0 && node->target_size == key->target_size &&
 	       (key->target_size == 0 || memcmp(node->target, key->target, key->target_size) == 0);
 }
@@ -150,6 +162,8 @@ static int node_fill(struct node *node, const struct node_key *key)
 	node->key = key->hash;
 	if (key->kind == VIEW_FILE) {
 		node->identity = key->source->identity;
+		node->overlay_id = overlay_id(key->overlay);
+		node->size = key->overlay ? key->overlay->size : node->identity.size;
 		return 0;
 	}
 	node->path = strdup(key->path);
@@ -188,8 +202,10 @@ static int nodes_take(struct nodes *nodes, struct node_key *key, struct node **r
 		nodes_insert(nodes, node);
 		nodes->count++;
 	}
-	if (key->kind == VIEW_FILE && !node->source)
+	if (key->kind == VIEW_FILE && !node->source) {
 		node->source = source_ref(key->source);
+		node->overlay = key->overlay ? overlay_ref(key->overlay) : NULL;
+	}
 	*ret_node = node;
 	return 0;
 }
@@ -218,7 +234,10 @@ static int assign_directory(struct nodes *nodes, struct view_directory *director
 		if (!path)
 			return -ENOMEM;
 		key = (struct node_key){
-			.kind = entry->kind, .path = path, .source = entry->source
+			.kind = entry->kind,
+			.path = path,
+			.source = entry->source,
+			.overlay = entry->overlay,
 		};
 		if (entry->kind == VIEW_LINK) {
 			key.target = entry->target;
@@ -279,8 +298,10 @@ static bool node_is_in_use(const struct nodes *nodes, const struct node *node)
 /* A node that nobody can ask for lets go of its file; it keeps its number. */
 static void node_let_go(const struct nodes *nodes, struct node *node)
 {
-	if (!node_is_in_use(nodes, node))
-		node->source = source_unref(node->source);
+	if (node_is_in_use(nodes, node))
+		return;
+	node->source = source_unref(node->source);
+	node->overlay = overlay_unref(node->overlay);
 }
 
 static void unlink_by_key(struct nodes *nodes, const struct node *node)

@@ -2,10 +2,10 @@
 /* nodes: the node table: which inode number (= FUSE nodeid) stands for what, and how often the
  * kernel has looked it up. Not thread-safe: its owner `tree` has the lock. Edge.
  *
- * A directory has one node per path; a file one per identity, under all its names and views; a link
- * one per path and target; content one per path and bytes. So what a node answers never changes.
- * Numbers fit in 32 bits, come from a counter and are never reused; a key that comes back gets its
- * old one. */
+ * A directory has one node per path; a file one per identity and plan of changes, under all its
+ * names and views; a link one per path and target; content one per path and bytes. So what a node
+ * answers never changes. Numbers fit in 32 bits, come from a counter and are never reused; a key
+ * that comes back gets its old one. */
 #pragma once
 
 #include <sys/stat.h>
@@ -26,7 +26,11 @@ struct node {
 	char *target;          /* link; content: its bytes */
 	size_t target_size;
 	struct file_identity identity; /* file */
-	struct source *source;         /* file: a reference; NULL while nothing can ask for it */
+	uint64_t overlay_id;           /* file: of what is changed of it; 0: nothing */
+	uint64_t size;                 /* file: as served */
+	/* File: references; both NULL while nothing can ask for it. */
+	struct source *source;
+	struct overlay *overlay; /* NULL also where nothing is changed */
 	/* Directory: its entries in the published view, NULL where that has no such directory. */
 	const struct view_directory *directory;
 	struct node *next_by_ino;

@@ -206,12 +206,28 @@ static ssize_t read_source(
 	return got;
 }
 
+/* The same with the changes put over it. What lies behind the host's bytes is not asked of it. */
+static ssize_t read_patched(struct ops *ops, struct source *source, const struct overlay *overlay,
+	char *buffer, size_t size, off_t offset)
+{
+	uint64_t start = (uint64_t)offset, of_host = 0;
+	ssize_t got;
+
+	if (start < overlay->base)
+		of_host = overlay->base - start;
+	got = read_source(ops, source, buffer, size < of_host ? size : (size_t)of_host, offset);
+	if (got < 0)
+		return got;
+	return (ssize_t)overlay_apply(overlay, buffer, size, (size_t)got, start);
+}
+
 static void op_read(
 	fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
 {
 	static _Thread_local char thread_buffer[READ_BUFFER];
 	struct ops *ops = ops_of(req, OPS_READ);
 	_cleanup_(source_unrefp) struct source *source = NULL;
+	_cleanup_(overlay_unrefp) struct overlay *overlay = NULL;
 	_cleanup_(freep) char *large = NULL;
 	char *buffer = thread_buffer;
 	ssize_t got;
@@ -224,8 +240,10 @@ static void op_read(
 		else
 			size = sizeof(thread_buffer);
 	}
-	got = tree_read(ops->tree, ino, buffer, size, offset, &source);
-	if (got >= 0 && source)
+	got = tree_read(ops->tree, ino, buffer, size, offset, &source, &overlay);
+	if (got >= 0 && overlay)
+		got = read_patched(ops, source, overlay, buffer, size, offset);
+	else if (got >= 0 && source)
 		got = read_source(ops, source, buffer, size, offset);
 	if (got < 0)
 		fuse_reply_err(req, (int)-got);

@@ -39,6 +39,11 @@ struct overlay *overlay_unref(struct overlay *overlay)
 	return NULL;
 }
 
+void overlay_unrefp(struct overlay **overlay)
+{
+	overlay_unref(*overlay);
+}
+
 static uint64_t edit_end(const struct overlay_edit *edit)
 {
 	return edit->offset + edit->size;

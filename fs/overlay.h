@@ -29,6 +29,7 @@ struct overlay *overlay_new(uint64_t base);
 struct overlay *overlay_ref(struct overlay *overlay);
 /* Drops a reference; the last one frees. Accepts NULL, returns NULL. */
 struct overlay *overlay_unref(struct overlay *overlay);
+void overlay_unrefp(struct overlay **overlay);
 /* Replaces bytes; what it overlaps of earlier edits is replaced too. A size beyond grows the file.
  * Returns 0, -EOVERFLOW, or -ENOMEM. Only before overlay_finish. */
 int overlay_write(struct overlay *overlay, uint64_t offset, const void *bytes, size_t size);

@@ -7,6 +7,7 @@
 
 #include "findings.h"
 #include "load_tables.h"
+#include "manifest.h"
 #include "probe.h"
 #include "status.h"
 
@@ -116,6 +117,27 @@ static int resolve_layers(struct generation *generation, const struct pipeline_r
 		&generation->decision, &generation->resolution, &generation->diags);
 }
 
+/* What is changed of the host's files, and what the view is then. */
+static int change_files(struct generation *generation, const struct pipeline_request *request)
+{
+	struct view *view = generation->resolution->view;
+	const struct plan_request plan = {
+		.policy = generation->policy,
+		.mountpoint = generation->mountpoint,
+		.decision = &generation->decision,
+		.pool = request->pool,
+		.cache = request->plans,
+	};
+	int r = plan_view(&plan, view, &generation->plans);
+
+	if (r == 0)
+		r = manifest_edit_view(view, generation->mountpoint, &generation->diags);
+	if (r == 0)
+		r = sets_collect(view, &generation->decision,
+			request->before ? &request->before->sets : NULL, &generation->sets);
+	return r < 0 ? r : view_identify(view);
+}
+
 /* The tree's own entries (DESIGN 2), and the order of all. */
 static int finish_view(struct generation *generation)
 {
@@ -137,6 +159,8 @@ static int finish_view(struct generation *generation)
 		return r;
 	r = view_add_content(
 		view, ".gldriverfs/status.json", generation->status, strlen(generation->status));
+	if (r == 0)
+		r = sets_add(view, &generation->decision, &generation->sets);
 	if (r < 0)
 		return r;
 	return view_finish(view);
@@ -153,6 +177,8 @@ static int build(struct generation *generation, const struct pipeline_request *r
 	if (r < 0)
 		return r;
 	r = resolve_layers(generation, request);
+	if (r == 0)
+		r = change_files(generation, request);
 	if (r < 0)
 		return r;
 	return finish_view(generation);

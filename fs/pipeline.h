@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* pipeline: load policy → scan → load tables → probe → decide → resolve, the same for the daemon's
- * start and reloads and for `gldriverctl check`. Edge. */
+/* pipeline: load policy → scan → load tables → probe → decide → resolve → plan, the same for the
+ * daemon's start and reloads and for `gldriverctl check`. Edge. */
 #pragma once
 
 #include "driver_probe.h"
 #include "generation.h"
 #include "load.h"
+#include "plan.h"
 #include "scan.h"
 
 struct pipeline_request {
@@ -16,6 +17,10 @@ struct pipeline_request {
 	struct scan_request scan;
 	/* Answers of earlier runs; NULL: no libcuda is asked, whatever the policy says. */
 	struct driver_probe_cache *driver_probes;
+	struct fdpool *pool;      /* of the sources' descriptors; NULL: none are held */
+	struct plan_cache *plans; /* NULL: none */
+	/* The published one, whose CUDA sets go on being served; NULL: none. */
+	const struct generation *before;
 };
 
 /* Builds a generation (not published; the inode numbers of its view are 0). Returns 0, or -errno

@@ -55,7 +55,7 @@ const struct policy_key policy_keys[POLICY_KEY_COUNT] = {
 	{ GENERAL("mountpoint", mountpoint), .check = CHECK_MOUNTPOINT, .store = STORE_STRING,
 		.fixed = true },
 	{ GENERAL("present", present), .check = CHECK_WORD, .store = STORE_INT, .words = presents },
-	{ GENERAL("runpath", runpath), .check = CHECK_ANY, .store = STORE_STRING, .only = "none" },
+	{ GENERAL("runpath", runpath), .check = CHECK_RUNPATH, .store = STORE_STRING },
 	{ GENERAL("machine", machine), .check = CHECK_WORD, .store = STORE_INT, .words = machines },
 	{ GENERAL("allow-other", allow_other), .check = CHECK_WORD, .store = STORE_INT,
 		.words = yes_no, .fixed = true },

@@ -19,7 +19,7 @@ enum policy_check {
 	CHECK_PATTERN,    /* of a file name */
 	CHECK_CUDA,       /* MAJOR.MINOR */
 	CHECK_NAME,       /* of a profile */
-	CHECK_ANY,
+	CHECK_RUNPATH,    /* pin, origin, none, or directories with ":" between them */
 };
 
 /* What stands at `offset` of struct policy (SECTION_LAYER: struct policy_layer). */
@@ -48,7 +48,8 @@ struct policy_key {
 	const struct policy_word *words; /* CHECK_WORD; ends with a NULL text */
 	bool fixed;                      /* of the instance: no profile may change it */
 	bool override;                   /* the runtime override may set it */
-	/* This version does nothing with a value other than this one and says so; NULL: it can. */
+	/* STORE_BOOL: this version does nothing with a value other than this one and says so;
+	 * NULL: it can. */
 	const char *only;
 };
 

@@ -19,7 +19,7 @@ int policy_merge_init(struct policy_merge *merge, struct policy_errors *errors)
 		return -ENOMEM;
 	policy->machine = policy_machine_native();
 	policy->allow_other = -1;
-	policy->runpath = strdup("none");
+	policy->runpath = strdup("pin");
 	if (!policy->runpath)
 		return -ENOMEM;
 	*merge = (struct policy_merge){ .policy = steal_pointer(policy), .errors = errors };
@@ -246,10 +246,7 @@ static void warn_of_later(struct policy_merge *merge)
 
 		if (!key->only || origin->stage == 0)
 			continue;
-		if (key->store == STORE_STRING)
-			value = *(char *const *)target;
-		else
-			value = *(const bool *)target ? "yes" : "no";
+		value = *(const bool *)target ? "yes" : "no";
 		if (strcmp(value, key->only) != 0)
 			diag_add_as(merge->errors->diags, DIAG_WARNING, "not-implemented",
 				origin->file, origin->line,

@@ -156,6 +156,46 @@ static int check_cuda(const char *text, char **ret_text, char **ret_why)
 	return *ret_text ? 0 : -ENOMEM;
 }
 
+/* A directory of a RUNPATH: absolute, or from where the library is. A relative one would be the
+ * current directory's. */
+static bool is_runpath_directory(const char *text, size_t length)
+{
+	static const char *const starts[] = { "/", "$ORIGIN", "${ORIGIN}" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
+		size_t start = strlen(starts[i]);
+
+		if (length >= start && strncmp(text, starts[i], start) == 0)
+			return i == 0 || length == start || text[start] == '/';
+	}
+	return false;
+}
+
+static int check_runpath(const char *text, char **ret_text, char **ret_why)
+{
+	static const char *const words[] = { "pin", "origin", "none" };
+	const char *rest = text;
+	bool word = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		word = word || strcmp(text, words[i]) == 0;
+	while (!word) {
+		size_t length = strcspn(rest, ":");
+
+		if (!is_runpath_directory(rest, length))
+			return refuse(ret_why,
+				string_format("'%s' is neither pin, origin, none nor a RUNPATH: "
+					      "directories that begin with '/' or $ORIGIN, ':' "
+					      "between them",
+					text));
+		if (!rest[length])
+			break;
+		rest += length + 1;
+	}
+	*ret_text = strdup(text);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
 const char *policy_profile_name_problem(const char *name)
 {
 	if (strcmp(name, "none") == 0)
@@ -199,9 +239,8 @@ int policy_value_parse(const struct policy_key *key, const char *text,
 		return check_cuda(text, &ret_parsed->text, ret_why);
 	case CHECK_NAME:
 		return check_name(text, &ret_parsed->text, ret_why);
-	case CHECK_ANY:
-		ret_parsed->text = strdup(text);
-		return ret_parsed->text ? 0 : -ENOMEM;
+	case CHECK_RUNPATH:
+		return check_runpath(text, &ret_parsed->text, ret_why);
 	}
 	return -EINVAL;
 }

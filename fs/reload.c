@@ -50,7 +50,12 @@ static int run_pipeline(struct reload *reload, struct reload_result *result)
 {
 	_cleanup_(generation_unrefp) struct generation *generation = NULL;
 	_cleanup_(tree_change_clear) struct tree_change change = { 0 };
-	int error = pipeline_run(&reload->options.pipeline, &generation, &result->diags);
+	_cleanup_(generation_unrefp) struct generation *before = tree_current(reload->options.tree);
+	struct pipeline_request request = reload->options.pipeline;
+	int error;
+
+	request.before = before;
+	error = pipeline_run(&request, &generation, &result->diags);
 
 	if (error < 0)
 		return error;

@@ -214,8 +214,6 @@ static int run(struct resolve_job *job)
 	if (result == 0)
 		result = resolve_unresolved(job);
 	if (result == 0)
-		result = view_identify(job->resolution->view);
-	if (result == 0)
 		warn(job);
 	return result;
 }

@@ -33,7 +33,8 @@ struct unresolved {
 };
 
 struct resolution {
-	struct view *view; /* identified, not finished: the generation adds its own entries */
+	struct view *view; /* not identified, not finished: the generation changes files
+			    * and adds its own entries */
 	struct verdict *verdicts;
 	size_t n_verdicts;
 	struct unresolved *unresolved; /* sorted */

@@ -180,7 +180,7 @@ static bool same_source(const struct source *a, const struct source *b)
 {
 	return memcmp(&a->identity, &b->identity, sizeof(a->identity)) == 0 &&
 	       a->ctime_sec == b->ctime_sec && a->ctime_nsec == b->ctime_nsec &&
-	       same_root(a->root, b->root);
+	       !a->text == !b->text && same_root(a->root, b->root);
 }
 
 struct source *scan_cache_insert(struct scan_cache *cache, uint64_t stamp, struct source *source)

@@ -74,6 +74,7 @@ enum scan_expect {
 	EXPECT_ANYTHING,
 	EXPECT_LIBRARY,
 	EXPECT_TREE_LIBRARY, /* a library or a linker script */
+	EXPECT_MANIFEST,     /* data whose text is read */
 };
 
 /* A directory in which names are taken. */

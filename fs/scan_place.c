@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "manifest.h"
 #include "scan_internal.h"
 
 /* More than any driver or package collection has; it bounds a tree whose links multiply it. */
@@ -266,6 +267,8 @@ int scan_take(const struct scan_place *place, const char *name, const struct roo
 	struct scan_job *job = place->job;
 	_cleanup_(source_unrefp) struct source *source = NULL;
 	_cleanup_(freep) char *why = NULL, *path = NULL;
+	const char *problem = NULL;
+	enum manifest_kind kind;
 	int result;
 
 	if (!S_ISREG(node->stat.st_mode))
@@ -278,13 +281,21 @@ int scan_take(const struct scan_place *place, const char *name, const struct roo
 			"it could be replaced by another user: %s can be changed by others than "
 			"root (trust = yes in the layer serves it)",
 			node->untrusted);
-	result = scan_source(job, node, expect, &source, &why);
+	path = string_format("%s/%s", place->into, name);
+	if (!path)
+		return -ENOMEM;
+	kind = manifest_kind(path);
+	result = scan_source(
+		job, node, kind == MANIFEST_NONE ? expect : EXPECT_MANIFEST, &source, &why);
 	if (result == 1)
 		return scan_reject(place, name, "%s", why);
 	if (result < 0)
 		return result;
-	path = string_format("%s/%s", place->into, name);
-	if (!path)
-		return -ENOMEM;
+	if (kind != MANIFEST_NONE && source->is_elf)
+		problem = "it is a library, not a file that names one";
+	else if (kind != MANIFEST_NONE)
+		problem = manifest_problem(kind, source->text, (size_t)source->identity.size);
+	if (problem)
+		return scan_reject(place, name, "%s", problem);
 	return layer_add_candidate(job->layer, path, source, link, place->set, place->curated);
 }

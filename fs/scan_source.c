@@ -10,6 +10,7 @@
 #include <elf.h>
 
 #include "scan_internal.h"
+#include "manifest.h"
 #include "soname.h"
 
 #define READ_ATTEMPTS 3
@@ -29,6 +30,11 @@ static const struct {
 	{ EM_PPC64, ELFCLASS64, "ppc64" },
 	{ EM_S390, ELFCLASS64, "s390x" },
 };
+
+static bool is_library(enum scan_expect expect)
+{
+	return expect == EXPECT_LIBRARY || expect == EXPECT_TREE_LIBRARY;
+}
 
 static int64_t read_fd(void *context, void *buffer, size_t size, uint64_t offset)
 {
@@ -107,13 +113,16 @@ struct reading {
 	int problem; /* enum elf_problem */
 	struct elf_facts elf;
 	struct compat_note *note;
+	char *text;
 };
 
 static void reading_clear(struct reading *reading)
 {
 	elf_facts_clear(&reading->elf);
 	free(reading->note);
+	free(reading->text);
 	reading->note = NULL;
+	reading->text = NULL;
 }
 
 /* A libcuda of any layer: a source is shared by all that lead to it. */
@@ -145,8 +154,32 @@ static int read_elf(
 	return 0;
 }
 
+/* Reads the text of a manifest that is not too large. Returns 0, a read's -errno in *ret_error, or
+ * -ENOMEM. */
+static int read_text(const struct elf_input *input, struct reading *reading, int *ret_error)
+{
+	int64_t got = 0;
+
+	if (reading->problem == ELF_FINE || input->size > MANIFEST_MAX)
+		return 0;
+	reading->text = malloc((size_t)input->size + 1);
+	if (!reading->text)
+		return -ENOMEM;
+	for (size_t done = 0; done < input->size; done += (size_t)got) {
+		got = input->read(
+			input->context, reading->text + done, (size_t)input->size - done, done);
+		if (got <= 0) {
+			*ret_error = got < 0 ? (int)got : -EIO;
+			reading->problem = ELF_IO;
+			return 0;
+		}
+	}
+	return 0;
+}
+
 /* Reads what belongs together: the file does not change meanwhile. */
-static int read_facts(int fd, const char *path, struct reading *ret_reading, char **ret_why)
+static int read_facts(int fd, const char *path, enum scan_expect expect,
+	struct reading *ret_reading, char **ret_why)
 {
 	for (unsigned attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
 		struct elf_input input = { read_fd, &fd, 0 };
@@ -161,6 +194,8 @@ static int read_facts(int fd, const char *path, struct reading *ret_reading, cha
 			return because(strdup("it is not a regular file"), ret_why);
 		input.size = (uint64_t)reading.stat.st_size;
 		result = read_elf(&input, path, &reading, &error);
+		if (result == 0 && expect == EXPECT_MANIFEST && reading.problem != ELF_IO)
+			result = read_text(&input, &reading, &error);
 		if (result == 0 && reading.problem == ELF_IO)
 			result = because(
 				string_format("it cannot be read: %s", strerror(-error)), ret_why);
@@ -188,10 +223,10 @@ static int open_source(const struct rootfs_node *node, enum scan_expect expect,
 			       ? fd
 			       : because(string_format("it cannot be read: %s", strerror(-fd)),
 					 ret_why);
-	result = read_facts(fd, node->path, &reading, ret_why);
+	result = read_facts(fd, node->path, expect, &reading, ret_why);
 	if (result != 0)
 		return result;
-	if (reading.problem != ELF_FINE && expect != EXPECT_ANYTHING &&
+	if (reading.problem != ELF_FINE && is_library(expect) &&
 		!(expect == EXPECT_TREE_LIBRARY && reading.problem == ELF_NOT_ELF &&
 			is_linker_script(fd)))
 		return because(
@@ -204,6 +239,7 @@ static int open_source(const struct rootfs_node *node, enum scan_expect expect,
 	source->is_elf = reading.problem == ELF_FINE;
 	source->elf = reading.elf;
 	source->note = reading.note;
+	source->text = reading.text;
 	source->identity.build_id_size = reading.elf.build_id_size;
 	memcpy(source->identity.build_id, reading.elf.build_id, sizeof(reading.elf.build_id));
 	*ret_source = source;
@@ -300,7 +336,10 @@ static int find_source(struct scan_job *job, const struct rootfs_node *node,
 	else if (job->cache)
 		source = scan_cache_find(job->cache, job->stamp, node->root, node->path, &stat);
 	/* What was taken as data is looked at again where a library is expected. */
-	if (source && !source->is_elf && expect != EXPECT_ANYTHING)
+	if (source && !source->is_elf && is_library(expect))
+		source = source_unref(source);
+	if (source && expect == EXPECT_MANIFEST && !source->is_elf && !source->text &&
+		source->identity.size <= MANIFEST_MAX)
 		source = source_unref(source);
 	if (!source) {
 		result = fresh_source(job, node, expect, &source, ret_why);
@@ -353,7 +392,7 @@ int scan_source(struct scan_job *job, const struct rootfs_node *node, enum scan_
 	_cleanup_(source_unrefp) struct source *source = NULL;
 	int result = find_source(job, node, expect, &source, ret_why);
 
-	if (result == 0 && expect != EXPECT_ANYTHING && source->is_elf)
+	if (result == 0 && is_library(expect) && source->is_elf)
 		result = check_library(&source->elf, job->machine, ret_why);
 	if (result == 0)
 		*ret_source = steal_pointer(source);

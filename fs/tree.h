@@ -59,10 +59,11 @@ typedef bool (*tree_fill)(void *context, const char *name, const struct stat *st
 int tree_list(
 	struct tree *tree, uint64_t ino, off_t offset, bool reveal, tree_fill fill, void *context);
 
-/* Reads content bytes, or gives the source whose bytes are asked for (a reference, *ret_source).
- * Returns the number of bytes copied with *ret_source NULL, 0 with a source, or -errno. */
+/* Reads content bytes, or gives the source whose bytes are asked for and the overlay to be put over
+ * them, or NULL (references, *ret_source, *ret_overlay). Returns the number of bytes copied with
+ * *ret_source NULL, 0 with a source, or -errno. */
 ssize_t tree_read(struct tree *tree, uint64_t ino, char *buffer, size_t size, off_t offset,
-	struct source **ret_source);
+	struct source **ret_source, struct overlay **ret_overlay);
 
 enum tree_xattr { TREE_XATTR_LAYER, TREE_XATTR_SOURCE, TREE_XATTR_GENERATION };
 /* Copies the value without a NUL. Returns its length, -ENODATA, or -ERANGE (size 0 asks for the

@@ -22,7 +22,7 @@ static void fill_stat(const struct tree *tree, const struct node *node, struct s
 		st->st_mode = node->source->mode;
 		st->st_uid = node->source->uid;
 		st->st_gid = node->source->gid;
-		st->st_size = (off_t)node->identity.size;
+		st->st_size = (off_t)node->size;
 		st->st_mtim.tv_sec = node->identity.mtime_sec;
 		st->st_mtim.tv_nsec = node->identity.mtime_nsec;
 		break;
@@ -205,12 +205,13 @@ int tree_list(
 }
 
 ssize_t tree_read(struct tree *tree, uint64_t ino, char *buffer, size_t size, off_t offset,
-	struct source **ret_source)
+	struct source **ret_source, struct overlay **ret_overlay)
 {
 	const struct node *node;
 	TREE_LOCK(tree);
 
 	*ret_source = NULL;
+	*ret_overlay = NULL;
 	node = nodes_find(tree->nodes, ino);
 	if (!node_answers(node))
 		return -ENOENT;
@@ -218,6 +219,7 @@ ssize_t tree_read(struct tree *tree, uint64_t ino, char *buffer, size_t size, of
 		return -EISDIR;
 	if (node->kind == VIEW_FILE) {
 		*ret_source = source_ref(node->source);
+		*ret_overlay = node->overlay ? overlay_ref(node->overlay) : NULL;
 		return 0;
 	}
 	if (node->kind != VIEW_CONTENT || offset < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ static void entry_clear(struct view_entry *entry)
 	free(entry->target);
 	free(entry->content);
 	source_unref(entry->source);
+	overlay_unref(entry->overlay);
 	directory_free(entry->directory);
 }
 
@@ -185,13 +187,47 @@ static int add(struct view *view, const char *path, struct view_entry *entry)
 	return result;
 }
 
-int view_add_file(struct view *view, const char *path, struct source *source, const char *layer)
+int view_add_patched(struct view *view, const char *path, struct source *source,
+	struct overlay *overlay, const char *layer)
 {
 	struct view_entry entry = {
-		.kind = VIEW_FILE, .source = source_ref(source), .layer = layer
+		.kind = VIEW_FILE,
+		.source = source_ref(source),
+		.overlay = overlay ? overlay_ref(overlay) : NULL,
+		.layer = layer,
 	};
 
 	return add(view, path, &entry);
+}
+
+int view_add_file(struct view *view, const char *path, struct source *source, const char *layer)
+{
+	return view_add_patched(view, path, source, NULL, layer);
+}
+
+void view_patch(struct view_entry *entry, struct overlay *overlay)
+{
+	assert(entry->source && entry->kind != VIEW_DIRECTORY);
+	free(entry->target);
+	entry->target = NULL;
+	entry->kind = VIEW_FILE;
+	overlay_unref(entry->overlay);
+	entry->overlay = overlay_ref(overlay);
+}
+
+uint64_t view_entry_size(const struct view_entry *entry)
+{
+	switch (entry->kind) {
+	case VIEW_DIRECTORY:
+		return 0;
+	case VIEW_FILE:
+		return entry->overlay ? entry->overlay->size : entry->source->identity.size;
+	case VIEW_LINK:
+		return strlen(entry->target);
+	case VIEW_CONTENT:
+		return entry->content_size;
+	}
+	return 0;
 }
 
 int view_add_link(struct view *view, const char *path, const char *target, struct source *source,

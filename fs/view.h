@@ -9,6 +9,7 @@
 
 #include "layer.h"
 #include "namemap.h"
+#include "overlay.h"
 
 enum view_kind { VIEW_DIRECTORY, VIEW_FILE, VIEW_LINK, VIEW_CONTENT };
 
@@ -24,8 +25,10 @@ struct view_entry {
 	bool hidden;                      /* reachable by name, not listed */
 	struct view_directory *directory; /* VIEW_DIRECTORY: owned */
 	struct source *source; /* a file: whose bytes; a link: where it leads; a reference */
-	char *target;          /* VIEW_LINK: the link's text */
-	char *content;         /* VIEW_CONTENT: owned bytes */
+	struct overlay
+		*overlay; /* VIEW_FILE: what is changed of the source; a reference; NULL: nothing */
+	char *target;     /* VIEW_LINK: the link's text */
+	char *content;    /* VIEW_CONTENT: owned bytes */
 	size_t content_size;
 	const char *layer; /* the layer's name (owned by the generation's policy); NULL: ours */
 };
@@ -55,6 +58,9 @@ struct view *view_free(struct view *view);
  * entry already; -ENOTDIR: a component of it is not a directory; -EINVAL: no valid path; -ENOMEM.
  */
 int view_add_file(struct view *view, const char *path, struct source *source, const char *layer);
+/* A file of which an overlay changes something (a reference is taken; NULL: nothing is changed). */
+int view_add_patched(struct view *view, const char *path, struct source *source,
+	struct overlay *overlay, const char *layer);
 int view_add_link(struct view *view, const char *path, const char *target, struct source *source,
 	const char *layer);
 int view_add_content(struct view *view, const char *path, const char *content, size_t size);
@@ -66,6 +72,11 @@ int view_finish(struct view *view);
 /* Computes view->id over the (finished or unfinished) content except hidden directories: the same
  * content gives the same id, in any order of adding. uuid_generate_sha1, version 5. */
 int view_identify(struct view *view);
+
+/* Serves the entry, a file or a link to the source's file, as a file with these changes. */
+void view_patch(struct view_entry *entry, struct overlay *overlay);
+/* How many bytes the entry has to give (of a link: its text); 0 for a directory. */
+uint64_t view_entry_size(const struct view_entry *entry);
 
 /* The entry of that name, or NULL. Only after view_finish. */
 struct view_entry *view_lookup(const struct view_directory *directory, const char *name);

@@ -81,6 +81,7 @@ static int describe(const struct place *place, struct bytes *bytes)
 	const struct source *source = entry->source;
 	const unsigned char kind = (unsigned char)entry->kind;
 	const uint64_t content_size = entry->content_size;
+	const uint64_t overlay_id = entry->overlay ? entry->overlay->id : 0;
 	int result = 0;
 
 	bytes->size = 0;
@@ -103,7 +104,8 @@ static int describe(const struct place *place, struct bytes *bytes)
 		if (put(bytes, &source->identity, sizeof(source->identity)) < 0 ||
 			put(bytes, &source->mode, sizeof(source->mode)) < 0 ||
 			put(bytes, &source->uid, sizeof(source->uid)) < 0 ||
-			put(bytes, &source->gid, sizeof(source->gid)) < 0)
+			put(bytes, &source->gid, sizeof(source->gid)) < 0 ||
+			put(bytes, &overlay_id, sizeof(overlay_id)) < 0)
 			result = -ENOMEM;
 		break;
 	}

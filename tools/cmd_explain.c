@@ -12,6 +12,18 @@ static void put_field(const json_t *object, const char *key, const char *before,
 	fputs(after, stdout);
 }
 
+static void print_plan(const json_t *plan)
+{
+	if (!json_is_object(plan))
+		return;
+	put_field(plan, "kind", "  plan: ", "");
+	if (jsonhelp_string(plan, "reason"))
+		put_field(plan, "reason", " (", ")");
+	if (jsonhelp_string(plan, "runpath"))
+		put_field(plan, "runpath", ", RUNPATH ", "");
+	putchar('\n');
+}
+
 static void print_served(const json_t *served)
 {
 	const json_t *item, *needed, *name;
@@ -30,6 +42,7 @@ static void print_served(const json_t *served)
 			table_put(json_string_value(name));
 		}
 		putchar('\n');
+		print_plan(json_object_get(item, "plan"));
 		json_array_foreach(json_object_get(item, "needed"), j, needed)
 		{
 			const char *path = jsonhelp_string(needed, "path");

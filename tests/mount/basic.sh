@@ -10,7 +10,7 @@ printf 'x%.0s' {1..9000} >>"$HOST/libcuda.so.535.1" # behind the ELF: more than 
 chmod 4755 "$HOST/libcuda.so.535.1"
 
 for present in auto file symlink; do
-  host_policy "[gldriverfs]" "present = $present"
+  host_policy "[gldriverfs]" "present = $present" "runpath = none"
   start_daemon
   pid=$(daemon_pid)
 

@@ -7,7 +7,7 @@ need_root
 need_fuse
 
 make_driver "$HOST" 535.1 host
-policy "[gldriverfs]" "present = file" "[layer host]" "role = host" "dir = $HOST"
+policy "[gldriverfs]" "present = file" "runpath = none" "[layer host]" "role = host" "dir = $HOST"
 start_daemon
 lib=$MNT/lib/libcuda.so.535.1
 cmp "$lib" "$HOST/libcuda.so.535.1"

@@ -10,7 +10,7 @@ need_fuse
 make_driver "$HOST" 470.1 host
 make_driver "$COMPAT" 535.1 compat
 head -c 3000000 /dev/urandom >>"$HOST/libcuda.so.470.1" # behind the ELF
-toggle_policy "mode = off" "[gldriverfs]" "present = file"
+toggle_policy "mode = off" "[gldriverfs]" "present = file" "runpath = none"
 start_daemon
 file=$MNT/lib/libcuda.so.470.1
 numbers() { (cd "$MNT" && find . -printf '%p %i %y %l\n' | LC_ALL=C sort); }

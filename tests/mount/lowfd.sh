@@ -8,7 +8,7 @@ need_fuse
 
 make_lib "$T/template.so" libnvmm_00000.so.1 tag_00000
 "$HELPERS/mklibs" "$T/template.so" "$HOST" 800
-host_policy "[gldriverfs]" "present = file"
+host_policy "[gldriverfs]" "present = file" "runpath = none"
 (
   ulimit -n 64
   start_daemon

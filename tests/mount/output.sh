@@ -39,7 +39,7 @@ field .changed false
 keys "entries path" list
 field '.entries[0] | keys | join(" ")' "layer path size source target type"
 keys "aliases compat found lost name rejected served summary" explain libcuda.so.1
-field '.served[0] | keys | join(" ")' "layer names needed path soname source why"
+field '.served[0] | keys | join(" ")' "layer names needed path plan soname source why"
 field '.lost[0].source' "$HOST/libcuda.so.470.1"
 expect_exit 1 ctl --json explain libnothing.so.1
 expect_same "$(jq .found "$T/out")" false

@@ -7,7 +7,7 @@ need_root
 need_fuse
 
 make_driver "$HOST" 535.1 host
-host_policy
+policy "[gldriverfs]" "runpath = none" "[layer host]" "role = host" "dir = $HOST"
 start_daemon
 pid=$(daemon_pid)
 
@@ -56,13 +56,14 @@ expect_cwd
 
 # A failing reload: the same generation, the same bytes, the error with its place to whoever asked.
 good=$(generation) listing=$(ls -lR "$MNT")
+cp "$POLICY" "$T/good.conf"
 echo "nonsense = 1" >>"$POLICY"
 expect_exit 4 ctl reload
-expect_has "$(cat "$T/out")" "$POLICY:4:"
+expect_has "$(cat "$T/out")" "$POLICY:6:"
 expect_same "$(generation)" "$good"
 expect_same "$(ls -lR "$MNT")" "$listing"
 expect_has "$(status_of -c .problems)" "nonsense"
-host_policy
+cp "$T/good.conf" "$POLICY"
 ctl reload
 expect_same "$(generation)" "$good"
 

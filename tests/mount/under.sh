@@ -16,7 +16,7 @@ ln -s "$T/store/lib/libnvidia-tls.so.1" "$MNT/lib/libnvidia-tls.so.1"
 below=$(cd "$MNT" && find . -ls)
 
 for present in auto file symlink; do
-  policy "[gldriverfs]" "present = $present" "[layer host]" "role = host" "under = yes" \
+  policy "[gldriverfs]" "present = $present" "runpath = none" "[layer host]" "role = host" "under = yes" \
     "[layer compat]" "role = compat" "dir = $COMPAT" "[compat]" "mode = off"
   start_daemon
   served=$(generation)

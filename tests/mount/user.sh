@@ -29,7 +29,7 @@ as() { # NAME COMMAND...
 }
 make_driver "$HOST" 470.1 host
 make_driver "$COMPAT" 535.1 compat
-toggle_policy "mode = off"
+toggle_policy "mode = off" "[gldriverfs]" "runpath = none"
 MNT=/run/user/4321/opengl-driver
 as someone mkdir "$MNT"
 sed -i '/^user_allow_other/d' /etc/fuse.conf 2>/dev/null || touch /etc/fuse.conf
@@ -77,7 +77,7 @@ wait_for not is_mounted
 
 # A policy that asks for allow-other where it is not allowed: mounted for the owner, with a word about it.
 : >"$LOG"
-toggle_policy "mode = off" "[gldriverfs]" "allow-other = yes"
+toggle_policy "mode = off" "[gldriverfs]" "allow-other = yes" "runpath = none"
 start_as_someone
 grep -q user_allow_other "$LOG" || fail "no word about user_allow_other: $(cat "$LOG")"
 as someone ls "$MNT/lib" >/dev/null
@@ -100,8 +100,8 @@ wait_for not is_mounted
 # mountpoint does not count. --persist goes to the user's own files.
 rmdir "$MNT"
 mkdir -p /etc/gldriverfs "$T/config/gldriverfs"
-printf '[gldriverfs]\nmountpoint = /run/elsewhere\n[layer host]\ndir = %s\n' "$HOST" >/etc/gldriverfs/gldriverfs.conf
-printf '[layer host]\ndir = %s\n' "$COMPAT" >"$T/config/gldriverfs/gldriverfs.conf"
+printf '[gldriverfs]\nmountpoint = /run/elsewhere\nrunpath = none\n[layer host]\ndir = %s\n' "$HOST" >/etc/gldriverfs/gldriverfs.conf
+printf '[gldriverfs]\nrunpath = none\n[layer host]\ndir = %s\n' "$COMPAT" >"$T/config/gldriverfs/gldriverfs.conf"
 chown -R 4321 "$T/config"
 as someone env XDG_CONFIG_HOME="$T/config" timeout 60 "$T/bin/gldriverfs" 2>>"$LOG"
 is_mounted || fail "no mount at the default mountpoint"
@@ -113,7 +113,7 @@ rm -r "$T/config/gldriverfs"
 user_ctl reload
 as someone cmp "$MNT/lib/libcuda.so.1" "$HOST/libcuda.so.470.1"
 as someone mkdir -p "/run/user/4321/gldriverfs"
-printf '[layer host]\ndir = %s\n' "$COMPAT" | as someone tee /run/user/4321/gldriverfs/gldriverfs.conf >/dev/null
+printf '[gldriverfs]\nrunpath = none\n[layer host]\ndir = %s\n' "$COMPAT" | as someone tee /run/user/4321/gldriverfs/gldriverfs.conf >/dev/null
 user_ctl reload
 as someone cmp "$MNT/lib/libcuda.so.1" "$COMPAT/libcuda.so.535.1"
 kill -TERM "$(user_ctl --json status | jq .pid)"
@@ -123,7 +123,7 @@ expect_has "$(cat "$T/out")" XDG_RUNTIME_DIR
 
 # The system's mount: everybody reads, nobody but root changes.
 MNT=$T/mnt
-toggle_policy "mode = off"
+toggle_policy "mode = off" "[gldriverfs]" "runpath = none"
 start_daemon
 as other cmp "$MNT/lib/libcuda.so.1" "$HOST/libcuda.so.470.1"
 as other "$T/bin/gldriverctl" --mount "$MNT" status >/dev/null

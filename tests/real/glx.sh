@@ -12,7 +12,7 @@ host=$DRIVER
 need_driver 535 bookworm
 compat=$DRIVER
 
-"$CC" -O1 -o "$T/load" "$SOURCES/load.c" -ldl -Wl,--disable-new-dtags "-Wl,-rpath,$MNT/lib"
+"$CC" -O1 -o "$T/load" "$SOURCES/load.c" -ldl -Wl,--enable-new-dtags "-Wl,-rpath,$MNT/lib"
 for name in libGLX_nvidia.so.0 libEGL_nvidia.so.0; do
   # X11 and GLdispatch come from the system; without them the driver loads nowhere.
   ldd "$host/$name" 2>/dev/null | grep -E 'lib(X|GLdispatch|xcb).*not found' && skip "libX11, libXext or libGLdispatch are not installed"

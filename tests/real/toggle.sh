@@ -33,7 +33,7 @@ expect_view() { # VERSION DIRECTORY
 }
 # The directories are a user's in some checkouts: trust is not what is tested here.
 for present in auto file symlink; do
-  policy "[gldriverfs]" "present = $present" "[layer compat]" "role = compat" "dir = $compat" "trust = yes" \
+  policy "[gldriverfs]" "present = $present" "runpath = none" "[layer compat]" "role = compat" "dir = $compat" "trust = yes" \
     "[layer host]" "role = host" "dir = $host" "trust = yes" "[compat]" "mode = off"
   start_daemon
   pid=$(daemon_pid)

@@ -72,6 +72,48 @@ static void test_details(void **state)
 	assert_non_null(strstr(lost, "\"verdict\": \"hidden-by-compat\""));
 }
 
+/* The RUNPATH, how it was given, or why not. */
+static void test_plan(void **state)
+{
+	static const struct {
+		struct plan plan;
+		const char *runpath;
+		const char *json;
+	} plans[] = {
+		{ { .wanted = (char *)"$ORIGIN", .patch = { .kind = ELFPATCH_TAIL } }, "$ORIGIN",
+			"\"plan\": {\"kind\": \"tail\", \"reason\": null, \"runpath\": "
+			"\"$ORIGIN\"}" },
+		{ { .wanted = (char *)"x", .patch = { ELFPATCH_REFUSED, ELFPATCH_LOADER } }, NULL,
+			"\"plan\": {\"kind\": \"none\", \"reason\": \"it is the dynamic loader "
+			"itself\", \"runpath\": null}" },
+		{ { .why = "it is so" }, NULL,
+			"\"plan\": {\"kind\": \"none\", \"reason\": \"it is so\", "
+			"\"runpath\": null}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(plans); i++) {
+		_cleanup_(generation_unrefp) struct generation *generation = builder_generation();
+		struct plan *plan = calloc(1, sizeof(*plan));
+		_cleanup_(jsonhelp_decrefp) json_t *reply = NULL;
+		_cleanup_(freep) char *served = NULL;
+
+		*plan = plans[i].plan;
+		plan->wanted = plan->wanted ? strdup(plan->wanted) : NULL;
+		plan->source = source_ref(generation->layers[0]->candidates[0].source);
+		if (plans[i].runpath) {
+			plan->patch.runpath = strdup(plans[i].runpath);
+			plan->patch.overlay = overlay_new(1000);
+		}
+		generation->plans = (struct plan_list){ plan, 1 };
+		reply = explain_name(generation, "libcuda.so.1");
+		served = json_dumps(
+			json_array_get(json_object_get(reply, "served"), 0), JSON_SORT_KEYS);
+		if (!strstr(served, plans[i].json))
+			fail_msg("%s", served);
+	}
+}
+
 /* The decision is told of the CUDA set only, and of what has its SONAMEs. */
 static void test_compat(void **state)
 {
@@ -114,6 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_details),
+		cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_compat),
 		cmocka_unit_test(test_excluded),
 	};

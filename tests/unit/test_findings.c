@@ -25,9 +25,9 @@ static void test_ids(void **state)
 	static const char *const ids[] = { "cuda-load", "compat-device", "compat-jetpack",
 		"compat-older", "compat-unknown", "dangling-link", "driver-probe", "duplicate",
 		"duplicate-role", "gpu-stack", "kernel-mismatch", "layer-unread", "link-loop",
-		"missing-library", "missing-libnvrm", "no-compat", "no-libcuda", "not-implemented",
-		"note-invalid", "policy", "program-library", "reflexive-link", "several-versions",
-		"tables" };
+		"manifest-outside", "missing-library", "missing-libnvrm", "no-compat", "no-libcuda",
+		"not-implemented", "note-invalid", "policy", "program-library", "reflexive-link",
+		"several-versions", "tables" };
 	size_t count;
 
 	(void)state;

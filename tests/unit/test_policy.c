@@ -79,7 +79,7 @@ static char *dump(const struct policy *policy)
 		fprintf(out, "present %s\n", policy_present_name(policy->present));
 	if (policy->machine != policy_machine_native())
 		fprintf(out, "machine %s\n", policy_machine_name(policy->machine));
-	if (strcmp(policy->runpath, "none") != 0)
+	if (strcmp(policy->runpath, "pin") != 0)
 		fprintf(out, "runpath %s\n", policy->runpath);
 	if (policy->allow_other != -1)
 		fprintf(out, "allow-other %d\n", policy->allow_other);
@@ -125,12 +125,12 @@ struct good_case {
 static const struct good_case values[] = {
 	{ "every key",
 		{ { "[gldriverfs]\nversion = 1\nmountpoint = /run/x\npresent = symlink\n"
-		    "machine = armhf\nrunpath = none\nallow-other = no\nwatch = no\n"
+		    "machine = armhf\nrunpath = $ORIGIN:/x y\nallow-other = no\nwatch = no\n"
 		    "driver-probe = no\n[compat]\nmode = on\non-unknown = on\n[layer mine]\n"
 		    "role = tegra\norder = -5\nenabled = yes\ndir = /a b\ncuda = 12.2\ntree = /t\n"
 		    "under = yes\nroot = /r\ninclude = libdrm.so.2\nexclude = libx*\n"
 		    "optional = yes\ntrust = yes\n" } },
-		"mountpoint /run/x\npresent symlink\nmachine armhf\nallow-other 0\n"
+		"mountpoint /run/x\npresent symlink\nmachine armhf\nrunpath $ORIGIN:/x y\nallow-other 0\n"
 		"mode on from=on@f1:11\non-unknown on\n"
 		"layer mine@f1:13 tegra -5 optional trust under dir=/a b@f1:17 tree=/t@f1:19 "
 		"include=libdrm.so.2@f1:22 exclude=libx*@f1:23 root=/r@f1:21 cuda=12.2@f1:18\n" },
@@ -313,11 +313,8 @@ static void test_warnings(void **state)
 		const char *text;
 		const char *warning; /* NULL: none */
 	} cases[] = {
-		{ "[gldriverfs]\nrunpath = pin\n",
-			"f1:2: warning: runpath = pin is not implemented in this version yet" },
-		{ "[gldriverfs]\nrunpath = $ORIGIN:/x y\n",
-			"f1:2: warning: runpath = $ORIGIN:/x y is not implemented in this version "
-			"yet" },
+		{ "[gldriverfs]\nrunpath = none\n", NULL },
+		{ "[gldriverfs]\nrunpath = $ORIGIN:${ORIGIN}/..:/x y\n", NULL },
 		{ "[gldriverfs]\nwatch = yes\n",
 			"f1:2: warning: watch = yes is not implemented in this version yet" },
 		{ "[gldriverfs]\ndriver-probe = yes\n", NULL },
@@ -379,7 +376,7 @@ static void test_nothing_at_all(void **state)
 	assert_null(policy->mountpoint);
 	assert_null(policy->profile);
 	assert_null(policy->compat_mode_from.text);
-	assert_string_equal(policy->runpath, "none");
+	assert_string_equal(policy->runpath, "pin");
 	assert_int_equal(policy->allow_other, -1);
 }
 

@@ -261,6 +261,7 @@ static void test_order_does_not_matter(void **state)
 				layer_sort(fixture.layers[k]);
 			}
 			run(&fixture);
+			assert_int_equal(view_identify(fixture.resolution->view), 0);
 			if (round > 0)
 				assert_string_equal(fixture.resolution->view->id, id);
 			memcpy(id, fixture.resolution->view->id, sizeof(id));

@@ -220,6 +220,46 @@ static void test_identity(void **state)
 	source_unref(source);
 }
 
+/* A change of the bytes is another view; a link becomes a file. */
+static void test_patched(void **state)
+{
+	struct source *source = fake_source("/h/x");
+	struct overlay *overlays[2];
+	char ids[3][37];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		overlays[i] = overlay_new(4096);
+		assert_int_equal(overlay_write(overlays[i], 4100, i ? "a" : "b", 1), 0);
+		overlay_finish(overlays[i]);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		struct view *view = view_new();
+		struct view_entry *entry;
+
+		assert_int_equal(view_add_link(view, "lib/x", "/h/x", source, "host"), 0);
+		entry = &view->root.entries[0].directory->entries[0];
+		if (i < 2) {
+			view_patch(entry, overlays[1]);
+			view_patch(entry, overlays[i]);
+			assert_int_equal(entry->kind, VIEW_FILE);
+			assert_null(entry->target);
+			assert_int_equal(view_entry_size(entry), 4101);
+		} else {
+			assert_int_equal(view_entry_size(entry), 4);
+		}
+		assert_int_equal(view_identify(view), 0);
+		memcpy(ids[i], view->id, 37);
+		view_free(view);
+	}
+	assert_string_not_equal(ids[0], ids[1]);
+	assert_string_not_equal(ids[0], ids[2]);
+	assert_string_not_equal(ids[1], ids[2]);
+	overlay_unref(overlays[0]);
+	overlay_unref(overlays[1]);
+	source_unref(source);
+}
+
 /* A quadratic search would take minutes. */
 static void test_large(void **state)
 {
@@ -259,6 +299,7 @@ int main(void)
 		cmocka_unit_test(test_collisions),
 		cmocka_unit_test(test_cookies_are_stable),
 		cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_patched),
 		cmocka_unit_test(test_large),
 	};
 

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# ICD and layer files: regular files in all presentations, one token changed, sizes right; a broken or huge one is not
+# served and says why; one that names a library outside lib/ is served as it is, with a warning. Where the loaders of
+# Vulkan and libglvnd are installed they are seen to open the mount's library, also where the mount is bound elsewhere.
+. "$(dirname "$0")/../lib/fixture.sh"
+need_root
+need_fuse
+
+tree=$T/tree
+mkdir -p "$tree"/{lib,share/vulkan/{icd.d,implicit_layer.d},share/glvnd/egl_vendor.d,share/egl/egl_external_platform.d,etc/OpenCL/vendors}
+for name in libGLX_nvidia.so.0 libEGL_nvidia.so.0 libnvidia-egl-wayland.so.1 libnvidia-opencl.so.1; do
+  make_lib "$tree/lib/$name" $name tree
+done
+icd=share/vulkan/icd.d/nvidia_icd.json vendor=share/glvnd/egl_vendor.d/10_nvidia.json
+printf '{ "file_format_version" : "1.0.1",\n  "ICD":{"library_path":"libGLX_nvidia.so.0",  "api_version" : "1.3.204" } }' >"$tree/$icd"
+printf '{"file_format_version":"1.0.0","ICD":{"library_path":"libEGL_nvidia.so.0"}}\n' >"$tree/$vendor"
+printf '{"file_format_version":"1.0.0","ICD":{"library_path":"/usr/lib/x/libnvidia-egl-wayland.so.1"}}\n' >"$tree/share/egl/egl_external_platform.d/10_wayland.json"
+echo libnvidia-opencl.so.1 >"$tree/etc/OpenCL/vendors/nvidia.icd"
+echo '{"layers":[{"name":"a","library_path":"libGLX_nvidia.so.0"},{"name":"b","library_path":"libelsewhere.so"}]}' >"$tree/share/vulkan/implicit_layer.d/nvidia_layers.json"
+echo '{"ICD":{"library_path":"libGLX_nvidia.so.0",}}' >"$tree/share/vulkan/icd.d/broken.json"
+{ printf '{"ICD":{"library_path":"libGLX_nvidia.so.0"},"x":"' && head -c 70000 /dev/zero | tr '\0' x && echo '"}'; } >"$tree/share/vulkan/icd.d/huge.json"
+touch -d '2020-02-02 02:02:02' "$tree/$icd"
+
+for present in auto file symlink; do
+  policy "[gldriverfs]" "present = $present" "[layer host]" "role = host" "tree = $tree"
+  start_daemon
+  expect_same "$(cat "$MNT/$icd")" "$(sed 's|"libGLX|"../../../lib/libGLX|' "$tree/$icd")"
+  expect_same "$(cat "$MNT/$vendor")" '{"file_format_version":"1.0.0","ICD":{"library_path":"../../../lib/libEGL_nvidia.so.0"}}'
+  expect_same "$(jq -r .ICD.library_path "$MNT/share/egl/egl_external_platform.d/10_wayland.json")" "$MNT/lib/libnvidia-egl-wayland.so.1"
+  expect_same "$(cat "$MNT/etc/OpenCL/vendors/nvidia.icd")" "$MNT/lib/libnvidia-opencl.so.1"
+  expect_same "$(jq -rc '[.layers[].library_path]' "$MNT/share/vulkan/implicit_layer.d/nvidia_layers.json")" '["../../../lib/libGLX_nvidia.so.0","libelsewhere.so"]'
+  find "$MNT/share" "$MNT/etc" -type l | grep . && fail "a manifest is a link"
+  find "$MNT/share" "$MNT/etc" -type f | while IFS= read -r file; do
+    expect_same "$(stat -c %s "$file")" "$(wc -c <"$file")" "$file's size"
+  done
+  expect_same "$(stat -c %y "$MNT/$icd")" "$(stat -c %y "$tree/$icd")"
+  expect_absent "$MNT/share/vulkan/icd.d/broken.json"
+  expect_absent "$MNT/share/vulkan/icd.d/huge.json"
+  rejected=$(status_of '.rejected[] | "\(.path) \(.reason)"')
+  expect_has "$rejected" "broken.json it is no valid JSON"
+  expect_has "$rejected" "huge.json it is larger than 64 KiB"
+  expect_has "$(status_of '.problems[] | select(.id == "manifest-outside") | .text')" libelsewhere.so
+  stop_daemon
+done
+
+tried() { # MOUNTPOINT LIBRARY COMMAND...: the command opens that library of the mount there.
+  local at=$1 library=$2
+  shift 2
+  strace -f -e trace=open,openat -o "$T/trace" "$@" >/dev/null 2>&1 || :
+  grep -F "\"$at/" "$T/trace" | grep -qE "/lib/$library\", .*= [0-9]" || fail "$library is not opened below $at: $(grep -F "$library" "$T/trace")"
+}
+
+readers=
+start_daemon
+mkdir "$T/elsewhere"
+mount --bind "$MNT" "$T/elsewhere"
+for at in "$MNT" "$T/elsewhere"; do
+  loader=$(ldconfig -p | sed -n 's/.*libvulkan\.so\.1 .*=> //p' | head -n 1)
+  if command -v strace >/dev/null && [ -n "$loader" ]; then
+    "$CC" -x c - -o "$T/vulkan" -ldl <<<"#include <dlfcn.h>
+      int main(int c, char **v) { void *l = dlopen(v[c - 1], RTLD_NOW); unsigned n = 0; int (*f)(const char *, unsigned *, void *) = dlsym(l, \"vkEnumerateInstanceExtensionProperties\"); return f ? f(0, &n, 0) : 1; }"
+    tried "$at" libGLX_nvidia.so.0 env "VK_DRIVER_FILES=$at/$icd" "VK_ICD_FILENAMES=$at/$icd" "$T/vulkan" "$loader"
+    readers+=" vulkan"
+  fi
+  loader=$(ldconfig -p | sed -n 's/.*libEGL\.so\.1 .*=> //p' | head -n 1)
+  if command -v strace >/dev/null && [ -n "$loader" ]; then
+    "$CC" -x c - -o "$T/egl" -ldl <<<"#include <dlfcn.h>
+      int main(int c, char **v) { void *l = dlopen(v[c - 1], RTLD_NOW); void *(*f)(void *) = dlsym(l, \"eglGetDisplay\"); return f ? !!f(0) : 1; }"
+    tried "$at" libEGL_nvidia.so.0 env "__EGL_VENDOR_LIBRARY_FILENAMES=$at/$vendor" "$T/egl" "$loader"
+    readers+=" glvnd"
+  fi
+done
+umount "$T/elsewhere"
+echo "read by:${readers:- no loader, none is installed}"

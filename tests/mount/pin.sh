@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# runpath = pin: what a running program loads later belongs to the libcuda that it loaded first, whatever was toggled
+# since; a file has the same bytes and inode in every generation, in all presentations; set directories serve what lib/
+# served, and cost no request in steady state.
+. "$(dirname "$0")/../lib/fixture.sh"
+need_root
+need_fuse
+
+# late DIRECTORY VERSION TAG: a libcuda that loads the JIT compiler from inside when it is asked.
+late() {
+  local flags=()
+  make_driver "$1" "$2" "$3"
+  make_lib "$1/libnvidia-nvvm.so.4" libnvidia-nvvm.so.4 "$3"
+  "$CC" -shared -fPIC -O1 -x c - -o "$1/libcuda.so.$2" -Wl,-soname,libcuda.so.1 "${flags[@]}" -ldl <<EOF
+#include <dlfcn.h>
+const char *who(void), *later(const char *name);
+const char *who(void) { return "$3"; }
+const char *later(const char *name) {
+  void *library = dlopen(name, RTLD_NOW);
+  const char *(*asked)(void) = library ? (const char *(*)(void))dlsym(library, "who") : 0;
+  return asked ? asked() : dlerror();
+}
+EOF
+}
+late "$HOST" 470.1 host
+late "$COMPAT" 535.1 compat
+rm "$COMPAT/libnvidia-ml.so"*
+
+# Loads libcuda, says so, and loads the rest from inside libcuda for each line that it reads.
+"$CC" -O1 -x c - -o "$T/program" "-Wl,-rpath,$MNT/lib" -Wl,--enable-new-dtags -ldl <<'EOF'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+int main(void) {
+  void *cuda = dlopen("libcuda.so.1", RTLD_NOW);
+  const char *(*later)(const char *) = cuda ? (const char *(*)(const char *))dlsym(cuda, "later") : 0;
+  char line[256];
+  if (!later)
+    return puts(dlerror()), 1;
+  puts(((const char *(*)(void))dlsym(cuda, "who"))());
+  fflush(stdout);
+  while (fgets(line, sizeof(line), stdin)) {
+    line[strcspn(line, "\n")] = 0;
+    puts(later(line));
+    fflush(stdout);
+  }
+  return 0;
+}
+EOF
+
+# The bytes and inodes of all files, by their names' targets.
+state() { (cd "$MNT/lib" && stat -L -c '%n %i %s' libcuda.so.1 libnvidia-ptxjitcompiler.so.1 libnvidia-ml.so.1 && sha256sum libcuda.so.1 libnvidia-ptxjitcompiler.so.1 libnvidia-ml.so.1); }
+set_of() { readelf -dW "$MNT/lib/libcuda.so.1" | sed -n 's/.*set\/\([0-9a-f]*\)\/lib.*/\1/p'; }
+
+for present in auto file symlink; do
+  toggle_policy "mode = off" "[gldriverfs]" "present = $present"
+  start_daemon
+  before=$(state) set=$(set_of)
+  expect_same "$(readelf -dW "$MNT/lib/libcuda.so.1" | sed -n 's/.*(RUNPATH).*\[\(.*\)\]/\1/p')" \
+    "\$ORIGIN/../.gldriverfs/set/$set/lib:$MNT/.gldriverfs/set/$set/lib"
+  expect_same "$(readlink "$MNT/.gldriverfs/set/$set/.gldriverfs")" ../..
+  expect_same "$(stat -L -c %i "$MNT/.gldriverfs/set/$set/lib/libcuda.so.1")" "$(stat -L -c %i "$MNT/lib/libcuda.so.1")"
+
+  mkfifo "$T/to" "$T/from"
+  "$T/program" <"$T/to" >"$T/from" &
+  exec 7>"$T/to" 8<"$T/from"
+  read -rt 10 said <&8
+  expect_same "$said" host
+  ctl compat on
+  expect_who libcuda.so.1 compat
+  now=$(set_of)
+  if [ -z "$now" ] || [ "$now" = "$set" ]; then fail "the sets have one id: $set"; fi
+  expect_who libnvidia-ptxjitcompiler.so.1 compat
+  for name in libnvidia-ptxjitcompiler.so.1 libnvidia-nvvm.so.4; do
+    echo $name >&7
+    read -rt 10 said <&8
+    expect_same "$said" host "$name for the host's libcuda, with compat on"
+  done
+  # What is of no set is the same for both.
+  echo libnvidia-ml.so.1 >&7
+  read -rt 10 said <&8
+  expect_same "$said" host
+  exec 7>&- 8<&-
+  wait
+  rm "$T/to" "$T/from"
+
+  # Both sets are served, each as lib/ is with it.
+  expect_same "$("$T/probe" "$MNT/.gldriverfs/set/$set/lib/libnvidia-ptxjitcompiler.so.1")" host
+  expect_same "$("$T/probe" "$MNT/.gldriverfs/set/$now/lib/libnvidia-ptxjitcompiler.so.1")" compat
+  expect_same "$(cd "$MNT/lib" && ls -A)" "$(cd "$MNT/.gldriverfs/set/$now/lib" && ls -A)"
+  expect_same "$(find "$MNT" -mindepth 1 -maxdepth 1 -printf '%f\n')" lib "the root lists"
+  expect_no_requests "a set directory" "$HELPERS/steady" "$MNT/.gldriverfs/set/$set/lib" 20
+
+  ctl compat off
+  expect_same "$(state)" "$before" "after two toggles"
+  expect_same "$(cd "$MNT/lib" && ls -A)" "$(cd "$MNT/.gldriverfs/set/$set/lib" && ls -A)"
+  ctl compat reset
+  stop_daemon
+done
+
+# The last 8 earlier sets stay.
+toggle_policy "mode = off"
+start_daemon
+first=$(set_of)
+for i in 1 2 3 4 5 6 7 8; do
+  make_lib "$HOST/libnvidia-nvvm.so.4" libnvidia-nvvm.so.4 "host$i"
+  ctl reload
+done
+[ -e "$MNT/.gldriverfs/set/$first/lib/libcuda.so.1" ] || fail "the eighth set back is gone"
+make_lib "$HOST/libnvidia-nvvm.so.4" libnvidia-nvvm.so.4 host9
+ctl reload
+expect_absent "$MNT/.gldriverfs/set/$first"
