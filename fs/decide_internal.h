@@ -45,6 +45,9 @@ struct decide_host {
 	const struct candidate *libcuda;
 	const char *file_driver; /* of libcuda's file name; NULL: it has none */
 	const char *driver;      /* the kernel's, else file_driver; NULL: no branch's number */
+	/* Where no SoC and no L4T release is known (containers hide both): libcuda's name has no
+	 * number, and the kernel's, if there is one, is of no server's branch (540). */
+	bool like_jetson;
 	struct decide_cuda cuda;
 };
 
