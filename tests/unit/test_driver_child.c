@@ -56,8 +56,7 @@ static const struct {
 	{ "exits", START("exit(0);") TWELVE_TWO, "", "told nothing" },
 	{ "exits-with-3", START("_exit(3);") TWELVE_TWO, "", "status 3" },
 	{ "loops", VERSION(LOOP "return 0;"), "", HANGS },
-	{ "sleeps", START("for (;;) pause(), usleep(100000);") TWELVE_TWO, "",
-		HANGS },
+	{ "sleeps", START("for (;;) pause(), usleep(100000);") TWELVE_TWO, "", HANGS },
 	{ "answers-then-hangs",
 		START("for (int i = 3; i < 64; i++) write(i, \"v13000\", 6); for (;;) "
 		      "usleep(1000);") TWELVE_TWO,
@@ -151,8 +150,8 @@ static int open_library(const char *name)
 	return fd;
 }
 
-static void ask(const char *const *names, size_t count, unsigned time_ms,
-	struct driver_answer *ret_answer)
+static void ask(
+	const char *const *names, size_t count, unsigned time_ms, struct driver_answer *ret_answer)
 {
 	int fds[4];
 
