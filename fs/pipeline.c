@@ -8,7 +8,7 @@
 #include "findings.h"
 #include "load_tables.h"
 #include "probe.h"
-#include "runpath.h"
+#include "libsearch.h"
 #include "status.h"
 
 static int take_names(struct generation *generation, const struct pipeline_request *request)
@@ -88,7 +88,7 @@ static int decide_layers(struct generation *generation, const struct pipeline_re
 	const struct tables *tables)
 {
 	_cleanup_(rootfs_avoid_clear) struct rootfs_avoid avoid = { 0 };
-	struct runpath runpath = { .mountpoint = generation->mountpoint, .avoid = &avoid };
+	struct libsearch runpath = { .mountpoint = generation->mountpoint, .avoid = &avoid };
 	struct facts probed = { 0 };
 	struct decide_input input = {
 		.policy = generation->policy,
@@ -96,7 +96,7 @@ static int decide_layers(struct generation *generation, const struct pipeline_re
 		.n_layers = generation->n_layers,
 		.probed = &probed,
 		.tables = tables,
-		.finds = runpath_finds,
+		.finds = libsearch_finds,
 		.finds_context = &runpath,
 	};
 	int r;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "runpath.h"
+#include "libsearch.h"
 #include "util.h"
 
 #define HERE "/usr/local/cuda-12.2/compat"
@@ -74,7 +74,7 @@ static int tear_down(void **state)
 
 static void test_cases(void **state)
 {
-	struct runpath runpath = { .mountpoint = "/mnt/driver/" };
+	struct libsearch runpath = { .mountpoint = "/mnt/driver/" };
 	int wrong = 0;
 
 	(void)state;
@@ -83,9 +83,9 @@ static void test_cases(void **state)
 		_cleanup_(freep) char *text = cases[i].runpath ? strdup(cases[i].runpath) : NULL;
 
 		source.elf.runpath = text;
-		if (runpath_finds(&runpath, &source, "libnvrm_gpu.so") == cases[i].found &&
+		if (libsearch_finds(&runpath, &source, "libnvrm_gpu.so") == cases[i].found &&
 			(!text || strchr(text, '$') ||
-				!runpath_finds(&runpath, &source, "libnvrm_mem.so")))
+				!libsearch_finds(&runpath, &source, "libnvrm_mem.so")))
 			continue;
 		fprintf(stderr, "%s\n", text ? text : "none");
 		wrong++;
@@ -98,7 +98,7 @@ static void test_outer(void **state)
 {
 	struct rootfs *inner = NULL;
 	struct rootfs_node node = { .fd = -1 };
-	struct runpath runpath = { 0 };
+	struct libsearch runpath = { 0 };
 	struct source source = { .path = (char[]){ "/lib/libcuda.so.1" } };
 
 	(void)state;
@@ -107,10 +107,10 @@ static void test_outer(void **state)
 	inner->outer = rootfs_ref(root);
 	source.root = inner;
 	source.elf.runpath = (char[]){ "/opt/l4t" };
-	assert_true(runpath_finds(&runpath, &source, "libnvrm_gpu.so"));
+	assert_true(libsearch_finds(&runpath, &source, "libnvrm_gpu.so"));
 	source.elf.runpath = (char[]){ "$ORIGIN" };
-	assert_true(runpath_finds(&runpath, &source, "libnvrm_gpu.so"));
-	assert_false(runpath_finds(&runpath, &source, "../lib/libnvrm_gpu.so"));
+	assert_true(libsearch_finds(&runpath, &source, "libnvrm_gpu.so"));
+	assert_false(libsearch_finds(&runpath, &source, "../lib/libnvrm_gpu.so"));
 	rootfs_unref(inner);
 	rootfs_node_clear(&node);
 }

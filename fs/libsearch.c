@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runpath.h"
+#include "libsearch.h"
 
 #include <string.h>
 
@@ -16,8 +16,8 @@ static bool is_in(const char *path, const char *directory)
 	       (path[size] == '/' || path[size] == '\0');
 }
 
-static bool has_file(
-	const struct runpath *runpath, struct rootfs *root, const char *directory, const char *name)
+static bool has_file(const struct libsearch *runpath, struct rootfs *root, const char *directory,
+	const char *name)
 {
 	_cleanup_(rootfs_node_clear) struct rootfs_node node = { .fd = -1 };
 	_cleanup_(freep) char *path = string_format("%s/%s", directory, name);
@@ -40,7 +40,7 @@ static const char *after_origin(const char *directory)
 	return NULL;
 }
 
-static bool finds_in(const struct runpath *runpath, const struct source *source,
+static bool finds_in(const struct libsearch *runpath, const struct source *source,
 	const char *directory, const char *needed)
 {
 	struct rootfs *root = source->root;
@@ -60,7 +60,7 @@ static bool finds_in(const struct runpath *runpath, const struct source *source,
 	return has_file(runpath, root->outer ? root->outer : root, directory, needed);
 }
 
-bool runpath_finds(void *context, const struct source *source, const char *needed)
+bool libsearch_finds(void *context, const struct source *source, const char *needed)
 {
 	_cleanup_(freep) char *list = source->elf.runpath ? strdup(source->elf.runpath) : NULL;
 	char *rest = list;

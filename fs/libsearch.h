@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* runpath: whether a library finds what it needs by its own RUNPATH, outside the layers. Edge. */
+/* libsearch: whether a library finds what it needs by its own RUNPATH, outside the layers. Edge. */
 #pragma once
 
 #include "layer.h"
 #include "rootfs.h"
 
-struct runpath {
+struct libsearch {
 	const char *mountpoint;           /* of the driver directory; or NULL */
 	const struct rootfs_avoid *avoid; /* or NULL */
 };
 
 /* Whether a directory of the source's RUNPATH (else RPATH) has a file of this name; context is a
- * struct runpath. The driver directory does not count: what it shows is what is being decided. A
+ * struct libsearch. The driver directory does not count: what it shows is what is being decided. A
  * directory with $LIB or $PLATFORM is believed to have it. */
-bool runpath_finds(void *context, const struct source *source, const char *needed);
+bool libsearch_finds(void *context, const struct source *source, const char *needed);
