@@ -13,7 +13,7 @@ static int rule_closure(const struct decide_input *input, struct decide_ruling *
 {
 	const char *missing;
 	const char *by;
-	int result = decide_closure(input->layers, input->n_layers, ruling->set, &missing, &by);
+	int result = decide_closure(input, ruling->set, &missing, &by);
 
 	if (result < 0 || !missing)
 		return result;

@@ -33,6 +33,10 @@ struct decide_input {
 	const struct tables *tables;
 	const struct driver_probe *probes; /* NULL: none */
 	size_t n_probes;
+	/* Whether a library finds what it needs by its own RUNPATH, outside the layers. NULL: each
+	 * that has a RUNPATH is believed to. */
+	bool (*finds)(void *context, const struct source *source, const char *needed);
+	void *finds_context;
 };
 
 /* Decides. Warns in diags where a forced pairing is known to be bad and where auto cannot tell.

@@ -10,6 +10,7 @@
 #include "util.h"
 
 struct walk {
+	const struct decide_input *input;
 	struct namemap provided; /* name or SONAME → its candidate's address */
 	struct namemap seen;
 	const struct candidate **stack;
@@ -39,11 +40,10 @@ static bool is_given(
 	return !soname_is_cuda_set(key) || version_is_driver(soname_version(key));
 }
 
-static int provide_all(struct walk *walk, struct layer *const *layers, size_t n_layers,
-	const struct decide_set *set, bool compat)
+static int provide_all(struct walk *walk, const struct decide_set *set, bool compat)
 {
-	for (size_t i = 0; i < n_layers; i++) {
-		const struct layer *layer = layers[i];
+	for (size_t i = 0; i < walk->input->n_layers; i++) {
+		const struct layer *layer = walk->input->layers[i];
 
 		if ((layer->policy->role == ROLE_COMPAT) != compat)
 			continue;
@@ -68,6 +68,14 @@ static int push(struct walk *walk, const struct candidate *candidate)
 	return 0;
 }
 
+static bool finds_itself(const struct walk *walk, const struct source *source, const char *needed)
+{
+	const struct decide_input *input = walk->input;
+
+	return source->elf.runpath && *source->elf.runpath &&
+	       (!input->finds || input->finds(input->finds_context, source, needed));
+}
+
 /* Follows one candidate's NEEDED. Returns the name that is missing in *ret_missing. */
 static int follow(struct walk *walk, const struct candidate *candidate, const char **ret_missing)
 {
@@ -86,7 +94,7 @@ static int follow(struct walk *walk, const struct candidate *candidate, const ch
 			if (result == -ENOMEM)
 				return result;
 		} else if (class != SONAME_NEVER && class != SONAME_ASK &&
-			   !(elf->runpath && *elf->runpath)) {
+			   !finds_itself(walk, candidate->source, needed)) {
 			*ret_missing = needed;
 			return 0;
 		}
@@ -94,16 +102,16 @@ static int follow(struct walk *walk, const struct candidate *candidate, const ch
 	return 0;
 }
 
-int decide_closure(struct layer *const *layers, size_t n_layers, const struct decide_set *set,
+int decide_closure(const struct decide_input *input, const struct decide_set *set,
 	const char **ret_missing, const char **ret_by)
 {
-	struct walk walk = { 0 };
+	struct walk walk = { .input = input };
 	const char *missing = NULL;
 	const char *by = NULL;
-	int result = provide_all(&walk, layers, n_layers, set, true);
+	int result = provide_all(&walk, set, true);
 
 	if (result == 0)
-		result = provide_all(&walk, layers, n_layers, set, false);
+		result = provide_all(&walk, set, false);
 	if (result == 0)
 		result = push(&walk, set->libcuda);
 	while (result == 0 && walk.count > 0 && !missing) {

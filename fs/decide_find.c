@@ -141,6 +141,8 @@ void decide_find_host(
 	if (host.machine.has_branches)
 		host.driver = version_is_driver(host.machine.kernel) ? host.machine.kernel
 								     : host.file_driver;
+	host.like_jetson = !host.machine.tegra && host.libcuda && !host.file_driver &&
+			   !tables_cuda_of_driver(input->tables, host.driver);
 	find_host_cuda(input, &host);
 	*ret_host = host;
 }

@@ -45,6 +45,9 @@ struct decide_host {
 	const struct candidate *libcuda;
 	const char *file_driver; /* of libcuda's file name; NULL: it has none */
 	const char *driver;      /* the kernel's, else file_driver; NULL: no branch's number */
+	/* Where no SoC and no L4T release is known (containers hide both): libcuda's name has no
+	 * number, and the kernel's, if there is one, is of no server's branch (540). */
+	bool like_jetson;
 	struct decide_cuda cuda;
 };
 
@@ -108,5 +111,5 @@ int decide_set_facts(struct facts *facts, const struct decide_host *host,
 /* Whether all that the set's libcuda needs, and so on, is there. Returns 0 and in *ret_missing
  * NULL, or the name that is missing and *ret_by who needs it (pointing into the layers); or
  * -ENOMEM. */
-int decide_closure(struct layer *const *layers, size_t n_layers, const struct decide_set *set,
+int decide_closure(const struct decide_input *input, const struct decide_set *set,
 	const char **ret_missing, const char **ret_by);

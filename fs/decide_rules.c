@@ -26,10 +26,8 @@ static const char *soc_text(const struct decide_machine *machine)
 enum decide_misfit decide_misfit_of(const struct decide_host *host, const struct decide_set *set)
 {
 	const struct decide_machine *machine = &host->machine;
-	/* Without any fact of the machine a host libcuda like Jetson's is the only sign of one. */
-	bool like_jetson = !host->driver && host->libcuda && !host->file_driver;
 
-	if (!set->driver && !machine->tegra && !like_jetson)
+	if (!set->driver && !machine->tegra && !host->like_jetson)
 		return MISFIT_JETSON;
 	if (set->driver && machine->tegra) {
 		bool nvgpu = machine->stack ? !machine->has_branches

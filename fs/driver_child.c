@@ -76,7 +76,7 @@ static bool parse_version(const char *text, unsigned *ret_major, unsigned *ret_m
 	return true;
 }
 
-void driver_child_judge(const char *output, size_t size, bool late, int wait_status,
+void driver_child_judge(const char *output, size_t size, unsigned late_ms, int wait_status,
 	struct driver_answer *ret_answer)
 {
 	char text[OUTPUT_MAX + 1];
@@ -86,8 +86,8 @@ void driver_child_judge(const char *output, size_t size, bool late, int wait_sta
 	size = size > OUTPUT_MAX ? OUTPUT_MAX : size;
 	memcpy(text, output, size);
 	text[size] = '\0';
-	if (late)
-		set_unknown(ret_answer, "it did not answer within %d s", DRIVER_TIME_MS / 1000);
+	if (late_ms > 0)
+		set_unknown(ret_answer, "it did not answer within %g s", late_ms / 1000.0);
 	else if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGXCPU)
 		set_unknown(ret_answer, "it did not answer within %d s of the processor",
 			DRIVER_TIME_MS / 1000);
@@ -116,9 +116,9 @@ static int64_t now_ms(void)
 }
 
 /* Reads to the end, or to the deadline: then *ret_late. */
-static size_t read_output(int fd, char output[OUTPUT_MAX], bool *ret_late)
+static size_t read_output(int fd, unsigned time_ms, char output[OUTPUT_MAX], bool *ret_late)
 {
-	int64_t deadline = now_ms() + DRIVER_TIME_MS;
+	int64_t deadline = now_ms() + time_ms;
 	size_t size = 0;
 
 	*ret_late = false;
@@ -221,8 +221,8 @@ static int spawn(const char *helper, int answer_fd, const int *fds, size_t count
 	return spawn_with(helper, arguments, answer_fd, fds, count, ret_child);
 }
 
-void driver_child_ask(
-	const char *helper, const int *fds, size_t count, struct driver_answer *ret_answer)
+void driver_child_ask(const char *helper, const int *fds, size_t count, unsigned time_ms,
+	struct driver_answer *ret_answer)
 {
 	_cleanup_(closep) int reader = -1;
 	_cleanup_(closep) int writer = -1;
@@ -245,12 +245,12 @@ void driver_child_ask(
 	}
 	closep(&writer);
 	writer = -1;
-	size = read_output(reader, output, &late);
+	size = read_output(reader, time_ms, output, &late);
 	/* Not reaped yet: the number is still the child's, and its group's. */
 	if (late)
 		kill(child, SIGKILL);
 	kill(-child, SIGKILL);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	driver_child_judge(output, size, late, status, ret_answer);
+	driver_child_judge(output, size, late ? time_ms : 0, status, ret_answer);
 }

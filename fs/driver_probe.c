@@ -114,7 +114,7 @@ static void ask(
 		count++;
 	}
 	if (count == closure->count)
-		driver_child_ask(helper, fds, count, ret_answer);
+		driver_child_ask(helper, fds, count, DRIVER_TIME_MS, ret_answer);
 	for (size_t i = 0; i < count; i++)
 		closep(&fds[i]);
 }

@@ -9,6 +9,7 @@
 #include "load_tables.h"
 #include "manifest.h"
 #include "probe.h"
+#include "libsearch.h"
 #include "status.h"
 
 static int take_names(struct generation *generation, const struct pipeline_request *request)
@@ -68,9 +69,27 @@ static int decide_probed(struct generation *generation, const struct pipeline_re
 	return decide(input, &generation->decision, &generation->diags);
 }
 
+/* What a library's own RUNPATH must not lead into. */
+static int list_avoided(struct generation *generation, const struct pipeline_request *request,
+	struct rootfs_avoid *ret_avoid)
+{
+	int r = rootfs_avoid_ours(ret_avoid);
+
+	if (r < 0) {
+		diag_add(&generation->diags, DIAG_ERROR, "/proc/self/mountinfo", 0, "%s",
+			strerror(-r));
+		return r;
+	}
+	if (request->scan.under && request->scan.under->outer)
+		rootfs_avoid_covered(ret_avoid, request->scan.under);
+	return 0;
+}
+
 static int decide_layers(struct generation *generation, const struct pipeline_request *request,
 	const struct tables *tables)
 {
+	_cleanup_(rootfs_avoid_clear) struct rootfs_avoid avoid = { 0 };
+	struct libsearch runpath = { .mountpoint = generation->mountpoint, .avoid = &avoid };
 	struct facts probed = { 0 };
 	struct decide_input input = {
 		.policy = generation->policy,
@@ -78,9 +97,14 @@ static int decide_layers(struct generation *generation, const struct pipeline_re
 		.n_layers = generation->n_layers,
 		.probed = &probed,
 		.tables = tables,
+		.finds = libsearch_finds,
+		.finds_context = &runpath,
 	};
 	int r;
 
+	r = list_avoided(generation, request, &avoid);
+	if (r < 0)
+		return r;
 	r = probe(request->scan.root, tables, &probed);
 	if (r < 0)
 		return r;

@@ -11,15 +11,16 @@ declare -A notes=(
   [comma]='{"format":1,"CUDA version":"12.9","driver":[535,550,],}'
 )
 
-# cuda PATH NOTE [NEEDED]: a libcuda, with a forward-compatibility note unless NOTE is empty.
+# cuda PATH NOTE [NEEDED [RUNPATH]]: a libcuda, with a forward-compatibility note unless NOTE is empty.
 cuda() {
-  local path=$1 note=$2 needed=${3:-} key flags=()
-  key=$CACHE/cuda-${path##*/}-$note-$needed.so
+  local path=$1 note=$2 needed=${3:-} runpath=${4:-} key flags=()
+  key=$CACHE/cuda-${path##*/}-$note-$needed-${runpath//\//_}.so
   if [ ! -e "$key" ]; then
     if [ -n "$needed" ]; then
       [ -e "$CACHE/$needed.link" ] ||
         echo 'void nothing(void);' | ${CC:-cc} -shared -nostdlib -x c - -o "$CACHE/$needed.link" "-Wl,-soname,$needed"
       flags=("-Wl,--no-as-needed" "$CACHE/$needed.link")
+      [ -z "$runpath" ] || flags+=("-Wl,-rpath,$runpath")
     fi
     {
       echo "const char *who(void); const char *who(void) { return \"${path##*/}\"; }"
@@ -40,7 +41,7 @@ cuda() {
 
 # make_machine POLICY WORD...
 make_machine() {
-  local policy=$1 word value mode=auto unknown=off host='' host_cuda='' compat_cuda='' compats=() needed='' directory
+  local policy=$1 word value mode=auto unknown=off host='' host_cuda='' compat_cuda='' compats=() needed='' runpath='' directory
   local version note rest
   shift
   for word; do
@@ -69,6 +70,8 @@ GCC version:  gcc version 13.2.0 (Debian)" ;;
     mode=*) mode=$value ;;
     unknown=*) unknown=$value ;;
     without=nvrm) needed=none ;;
+    compat.runpath=*) runpath=${word#*=} ;;
+    nvrm=*) lib "${word#*=}/libnvrm_gpu.so" libnvrm_gpu.so ;;
     *) echo "unknown word $word" >&2 && return 1 ;;
     esac
   done
@@ -80,7 +83,7 @@ GCC version:  gcc version 13.2.0 (Debian)" ;;
       version=${rest%%:*} note=
       [ "$rest" = "$version" ] || note=${rest#*:}
       # only a Jetson's needs libnvrm
-      case $version in 1.*) cuda "$directory/libcuda.so.$version" "$note" libnvrm_gpu.so ;; *) cuda "$directory/libcuda.so.$version" "$note" ;; esac
+      case $version in 1.*) cuda "$directory/libcuda.so.$version" "$note" libnvrm_gpu.so "$runpath" ;; *) cuda "$directory/libcuda.so.$version" "$note" ;; esac
       grep -qxF "dir = $directory" "$policy" || echo "dir = $directory" >>"$policy"
     done
   fi

@@ -2,6 +2,8 @@
 #include "../compat/cmocka.h"
 
 #include "../../fs/decide.h"
+#include <stdio.h>
+
 #include "fake.h"
 
 #define CUDA(v)                                                                                    \
@@ -139,18 +141,36 @@ static int free_tables(void **state)
 	return 0;
 }
 
-static int run(const struct policy *policy, struct layer **layers, size_t n_layers,
-	const struct facts *probed, struct decision *ret_decision, struct diag_list *diags)
+static bool finds(void *context, const struct source *source, const char *needed)
 {
+	(void)source;
+	return strcmp(needed, context) == 0;
+}
+
+/* found: what RUNPATHs find; NULL: they are believed. */
+static int run_with(const struct policy *policy, struct layer **layers, size_t n_layers,
+	const struct facts *probed, const char *found, struct decision *ret_decision,
+	struct diag_list *diags)
+{
+	char name[64] = "";
 	const struct decide_input input = {
 		.policy = policy,
 		.layers = layers,
 		.n_layers = n_layers,
 		.probed = probed,
 		.tables = tables,
+		.finds = found ? finds : NULL,
+		.finds_context = name,
 	};
 
+	snprintf(name, sizeof(name), "%s", found ? found : "");
 	return decide(&input, ret_decision, diags);
+}
+
+static int run(const struct policy *policy, struct layer **layers, size_t n_layers,
+	const struct facts *probed, struct decision *ret_decision, struct diag_list *diags)
+{
+	return run_with(policy, layers, n_layers, probed, NULL, ret_decision, diags);
 }
 
 static void check_case(size_t i)
@@ -271,10 +291,17 @@ static const struct {
 	const char *nvos_needed;
 	const char *nvos_runpath;
 	const char *missing; /* NULL: nothing */
+	const char *found;   /* by the RUNPATH; NULL: nobody is asked */
 } closures[] = {
 	{ "whole", "libnvsocsys.so libc.so.6 libstdc++.so.6", NULL, NULL },
 	{ "missing", "libnvsocsys.so libnvsciipc.so", NULL, "libnvsciipc.so" },
 	{ "has a RUNPATH of its own", "libnvsocsys.so libnvsciipc.so", "/opt/x", NULL },
+	{ "found by the RUNPATH", "libnvsocsys.so libnvsciipc.so", "/opt/x", NULL,
+		"libnvsciipc.so" },
+	{ "not found by the RUNPATH", "libnvsocsys.so libnvsciipc.so", "/opt/x", "libnvsciipc.so",
+		"libother.so" },
+	{ "no RUNPATH to find it", "libnvsocsys.so libnvsciipc.so", NULL, "libnvsciipc.so",
+		"libnvsciipc.so" },
 	{ "an empty RUNPATH", "libnvsocsys.so libnvsciipc.so", "", "libnvsciipc.so" },
 	{ "the CUDA set of the host does not count", "libnvidia-nvvm.so.4", NULL,
 		"libnvidia-nvvm.so.4" },
@@ -316,7 +343,9 @@ static void test_closure(void **state)
 
 		print_message("%s\n", closures[i].name);
 		fake_build(&policy, fakes, 2, &layers);
-		assert_int_equal(run(&policy, layers, 2, &probed, &decision, &diags), 0);
+		assert_int_equal(
+			run_with(&policy, layers, 2, &probed, closures[i].found, &decision, &diags),
+			0);
 		print_message("  %s\n", decision.reason);
 		assert_int_equal(decision.on, !closures[i].missing);
 		assert_string_equal(
