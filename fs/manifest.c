@@ -103,7 +103,7 @@ static int take_key(struct walk *walk, const char *token, size_t size)
 		return -ENOMEM;
 	walk->key[0] = '\0';
 	if (strlen(key) < sizeof(walk->key))
-		strcpy(walk->key, key);
+		memcpy(walk->key, key, strlen(key) + 1);
 	walk->wants_key = false;
 	return 0;
 }
@@ -268,12 +268,8 @@ static int new_path(const struct manifest_place *place, const char *named, char 
 	if (!source)
 		return string_list_has(outside, named) ? 0 : string_list_add(outside, named);
 	if (kind == MANIFEST_RELATIVE) {
-		char up[64] = "";
-
-		for (const char *at = strchr(place->path, '/'); at; at = strchr(at + 1, '/'))
-			if (strlen(up) + 4 < sizeof(up))
-				strcat(up, "../");
-		path = string_format("%slib/%s", up, name);
+		/* Each such manifest is three directories deep. */
+		path = string_format("../../../lib/%s", name);
 	} else if (place->mountpoint) {
 		path = string_format("%s/lib/%s", place->mountpoint, name);
 	} else {

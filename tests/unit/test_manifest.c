@@ -30,9 +30,15 @@ static void test_kinds(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t slashes = 0;
+
+		for (const char *at = cases[i].path; *at; at++)
+			slashes += *at == '/';
+		assert_true(cases[i].kind != MANIFEST_RELATIVE || slashes == 3);
 		if (manifest_kind(cases[i].path) != cases[i].kind)
 			fail_msg("%s: %d", cases[i].path, manifest_kind(cases[i].path));
+	}
 }
 
 /* lib/ has libGLX_nvidia.so.0 and "a\"b.so", from /h, and libstore.so from a store. */

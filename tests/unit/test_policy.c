@@ -130,7 +130,8 @@ static const struct good_case values[] = {
 		    "role = tegra\norder = -5\nenabled = yes\ndir = /a b\ncuda = 12.2\ntree = /t\n"
 		    "under = yes\nroot = /r\ninclude = libdrm.so.2\nexclude = libx*\n"
 		    "optional = yes\ntrust = yes\n" } },
-		"mountpoint /run/x\npresent symlink\nmachine armhf\nrunpath $ORIGIN:/x y\nallow-other 0\n"
+		"mountpoint /run/x\npresent symlink\nmachine armhf\nrunpath $ORIGIN:/x "
+		"y\nallow-other 0\n"
 		"mode on from=on@f1:11\non-unknown on\n"
 		"layer mine@f1:13 tegra -5 optional trust under dir=/a b@f1:17 tree=/t@f1:19 "
 		"include=libdrm.so.2@f1:22 exclude=libx*@f1:23 root=/r@f1:21 cuda=12.2@f1:18\n" },
