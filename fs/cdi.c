@@ -58,7 +58,7 @@ static int take_edits(
 			return -ENOMEM;
 	}
 	if (bad > 0)
-		diag_add(diags, DIAG_WARNING, file, 0,
+		diag_add_as(diags, DIAG_WARNING, "layer-unread", file, 0,
 			"mounts without absolute paths are left out: %zu", bad);
 	return 0;
 }

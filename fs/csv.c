@@ -83,7 +83,8 @@ static void warn(
 	struct diag_list *diags, const char *file, unsigned line, const char *problem, size_t bad)
 {
 	if (bad <= CSV_WARNINGS_MAX)
-		diag_add(diags, DIAG_WARNING, file, line, "%s; the line is left out", problem);
+		diag_add_as(diags, DIAG_WARNING, "layer-unread", file, line,
+			"%s; the line is left out", problem);
 }
 
 int csv_parse(const char *file, const char *text, size_t size, struct csv *ret_csv,
@@ -110,8 +111,8 @@ int csv_parse(const char *file, const char *text, size_t size, struct csv *ret_c
 			return -ENOMEM;
 	}
 	if (bad > CSV_WARNINGS_MAX)
-		diag_add(diags, DIAG_WARNING, file, 0, "%zu more lines are left out",
-			bad - CSV_WARNINGS_MAX);
+		diag_add_as(diags, DIAG_WARNING, "layer-unread", file, 0,
+			"%zu more lines are left out", bad - CSV_WARNINGS_MAX);
 	return 0;
 }
 

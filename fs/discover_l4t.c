@@ -81,8 +81,8 @@ static int choose_gpu(struct discovery *discovery, struct l4t *l4t)
 	if (*l4t->soc && !(wants_openrm ? openrm : nvgpu))
 		return 0;
 	if (!*l4t->soc && nvgpu && openrm)
-		diag_add(&discovery->job->diags, DIAG_WARNING, COMPATIBLE_FILE, 0,
-			"layer %s: it names no SoC, so neither %s/nvgpu nor %s/openrm is taken",
+		diag_add_as(&discovery->job->diags, DIAG_WARNING, "layer-unread", COMPATIBLE_FILE,
+			0, "layer %s: it names no SoC, so neither %s/nvgpu nor %s/openrm is taken",
 			discovery->job->policy.name, GPU_DIRECTORY, GPU_DIRECTORY);
 	if (!*l4t->soc && nvgpu == openrm)
 		return 0;

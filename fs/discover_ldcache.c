@@ -87,7 +87,7 @@ static int read_cache(
 	shown = rootfs_real_path(discovery->root, CACHE_FILE);
 	if (!shown)
 		return -ENOMEM;
-	diag_add(&discovery->job->diags, DIAG_WARNING, shown, 0,
+	diag_add_as(&discovery->job->diags, DIAG_WARNING, "layer-unread", shown, 0,
 		"layer %s: it is not a cache of the loader that is understood",
 		discovery->job->policy.name);
 	return 0;

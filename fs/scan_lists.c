@@ -68,7 +68,7 @@ static int complain(const struct list_kind *kind, struct scan_job *job,
 	_cleanup_(freep) char *text = NULL;
 
 	if (!file->named || !kind->strict) {
-		diag_add(&job->diags, DIAG_WARNING, file->shown, 0, "%s", why);
+		diag_add_as(&job->diags, DIAG_WARNING, "layer-unread", file->shown, 0, "%s", why);
 		return 0;
 	}
 	text = string_format(": %s", why);
@@ -110,7 +110,7 @@ static int take_listed(const struct list_kind *kind, struct scan_paths *paths,
 		if (kind->is_list(name))
 			result = take_file(kind, paths, &file);
 		else if (kind->is_foreign && kind->is_foreign(name))
-			diag_add(&paths->job->diags, DIAG_WARNING, shown, 0,
+			diag_add_as(&paths->job->diags, DIAG_WARNING, "layer-unread", shown, 0,
 				"only specs in JSON are read, not YAML");
 	}
 	return result;

@@ -49,7 +49,7 @@ look() { # what programs do meanwhile
   done
 }
 
-toggle_policy "mode = off" "[gldriverfs]" "present = file" "[layer second]" "role = extra" "dir = $HOST2" \
+toggle_policy "mode = off" "[gldriverfs]" "present = file" "runpath = none" "[layer second]" "role = extra" "dir = $HOST2" \
   "[layer tree]" "role = extra" "tree = $T/tree"
 start_daemon
 look &

@@ -24,7 +24,7 @@ for names in "one one" "one two"; do
     done
     [ "$codes" = 03 ] || [ "$codes" = 30 ] || fail "exits $codes: $(cat "$T/first.log" "$T/second.log")"
     expect_same "$(count_mounts)" 1 "mounts"
-    cmp "$MNT/lib/libcuda.so.1" "$HOST/libcuda.so.535.1"
+    expect_who libcuda.so.1 host
     stop_daemon
     expect_same "$(count_mounts)" 0 "mounts after the end"
   done
