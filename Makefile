@@ -70,7 +70,7 @@ $(B)/gldriverfs-probe: $(PROBE_SOURCES) fs/driver_sandbox.h $(B)/flags
 	$(call run,LINK,$(CC) $(DEFINES) -iquote fs $(CPPFLAGS) -std=gnu11 $(WARNINGS) $(CFLAGS) $(LDFLAGS) -o $@ $(PROBE_SOURCES) -ldl)
 # What several tests share: a kernel's end of a session, generations made by hand.
 TEST_SUPPORT := $(B)/tests/support.a
-$(TEST_SUPPORT): $(B)/tests/proto/wire.o $(B)/tests/proto/world.o
+$(TEST_SUPPORT): $(B)/tests/proto/wire.o $(B)/tests/proto/world.o $(B)/tests/proto/served.o
 	@rm -f $@
 	$(call run,AR,$(AR) rcs $@ $^)
 $(B)/tests/%: $(B)/tests/%.o $(TEST_SUPPORT) $(B)/libgldriverfs.a

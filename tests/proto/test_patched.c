@@ -10,18 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "wire.h"
-#include "world.h"
+#include "served.h"
 
 #define HOST_BYTES "0123456789abcdef"
-
-struct fixture {
-	char *directory;
-	struct fdpool *pool;
-	struct tree *tree;
-	struct ops ops;
-	struct wire wire;
-};
 
 /* "0123456789abcdef" with XY at 4 and a tail TAIL at 20: 16 … 19 are zeros. */
 static struct overlay *make_overlay(void)
@@ -34,22 +25,17 @@ static struct overlay *make_overlay(void)
 	return overlay;
 }
 
-static const char served[] = "0123XY6789abcdef\0\0\0\0TAIL";
+static const char served_bytes[] = "0123XY6789abcdef\0\0\0\0TAIL";
 
 static int set_up(void **state)
 {
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	struct served *served = served_new(false);
 	struct overlay *first = make_overlay(), *again = make_overlay(), *text = overlay_new(0);
 	struct view *view = view_new();
-	struct generation *generation;
 	struct tree_change change;
 	struct source *source;
 
-	fixture->directory = world_directory();
-	fixture->pool = fdpool_new(16);
-	fixture->tree = tree_new(fixture->pool);
-	fixture->ops = (struct ops){ .tree = fixture->tree, .pool = fixture->pool };
-	source = world_source(fixture->directory, "host", HOST_BYTES, fixture->pool);
+	source = world_source(served->directory, "host", HOST_BYTES, served->pool);
 	assert_int_equal(overlay_write(text, 0, "short", 5), 0);
 	overlay_finish(text);
 	assert_int_equal(view_add_file(view, "lib/plain", source, "host"), 0);
@@ -60,52 +46,26 @@ static int set_up(void **state)
 	overlay_unref(first);
 	overlay_unref(again);
 	overlay_unref(text);
-	generation = world_generation(view);
-	assert_int_equal(tree_prepare(fixture->tree, generation, &change), 0);
-	tree_commit(fixture->tree, &change);
+	change = served_publish(served, view);
 	tree_change_clear(&change);
-	generation_unref(generation);
-	wire_start(&fixture->wire, &fixture->ops);
-	*state = fixture;
+	served_start(served);
+	*state = served;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	struct fixture *fixture = *state;
-
-	wire_stop(&fixture->wire);
-	tree_free(fixture->tree);
-	fdpool_free(fixture->pool);
-	world_remove(fixture->directory);
-	free(fixture);
+	served_free(*state);
 	return 0;
-}
-
-static struct fuse_entry_out find(struct fixture *fixture, const char *name)
-{
-	static struct wire_reply reply;
-
-	assert_int_equal(wire_lookup(&fixture->wire, FUSE_ROOT_ID, "lib", &reply), 0);
-	assert_int_equal(wire_lookup(&fixture->wire, reply.entry.nodeid, name, &reply), 0);
-	return reply.entry;
-}
-
-static int read_node(struct fixture *fixture, uint64_t node, uint64_t offset, uint32_t size,
-	struct wire_reply *ret_reply)
-{
-	struct fuse_read_in in = { .offset = offset, .size = size };
-
-	return wire_ask(&fixture->wire, FUSE_READ, node, &in, sizeof(in), NULL, 0, ret_reply);
 }
 
 /* Every window of the file is what the whole has there. */
 static void test_windows(void **state)
 {
-	struct fixture *fixture = *state;
+	struct served *served = *state;
 	static struct wire_reply reply;
-	const size_t whole = sizeof(served) - 1;
-	struct fuse_entry_out entry = find(fixture, "patched");
+	const size_t whole = sizeof(served_bytes) - 1;
+	struct fuse_entry_out entry = served_find(served, "lib", "patched");
 
 	assert_int_equal(entry.attr.size, whole);
 	for (uint32_t offset = 0; offset <= whole + 2; offset++) {
@@ -113,18 +73,20 @@ static void test_windows(void **state)
 			size_t rest = offset < whole ? whole - offset : 0;
 			size_t expected = size < rest ? size : rest;
 
-			assert_int_equal(read_node(fixture, entry.nodeid, offset, size, &reply), 0);
+			assert_int_equal(
+				served_read(served, entry.nodeid, offset, size, &reply), 0);
 			assert_int_equal(reply.size, expected);
-			assert_memory_equal(reply.bytes, served + offset, expected);
+			assert_memory_equal(reply.bytes, served_bytes + offset, expected);
 		}
 	}
 }
 
 static void test_nodes(void **state)
 {
-	struct fixture *fixture = *state;
-	struct fuse_entry_out plain = find(fixture, "plain"), patched = find(fixture, "patched"),
-			      text = find(fixture, "text");
+	struct served *served = *state;
+	struct fuse_entry_out plain = served_find(served, "lib", "plain"),
+			      patched = served_find(served, "lib", "patched"),
+			      text = served_find(served, "lib", "text");
 	static struct wire_reply reply;
 
 	assert_int_not_equal(plain.nodeid, patched.nodeid);
@@ -132,16 +94,16 @@ static void test_nodes(void **state)
 	assert_int_equal(plain.attr.size, strlen(HOST_BYTES));
 	assert_int_equal(patched.attr.mtime, plain.attr.mtime);
 	/* The same change of the same file, planned twice, is one inode. */
-	assert_int_equal(wire_lookup(&fixture->wire, FUSE_ROOT_ID, "lib", &reply), 0);
-	assert_int_equal(wire_lookup(&fixture->wire, reply.entry.nodeid, "gbm", &reply), 0);
-	assert_int_equal(wire_lookup(&fixture->wire, reply.entry.nodeid, "again", &reply), 0);
+	assert_int_equal(wire_lookup(&served->wire, FUSE_ROOT_ID, "lib", &reply), 0);
+	assert_int_equal(wire_lookup(&served->wire, reply.entry.nodeid, "gbm", &reply), 0);
+	assert_int_equal(wire_lookup(&served->wire, reply.entry.nodeid, "again", &reply), 0);
 	assert_int_equal(reply.entry.nodeid, patched.nodeid);
 	/* One that is shorter than the host's. */
 	assert_int_equal(text.attr.size, 5);
-	assert_int_equal(read_node(fixture, text.nodeid, 0, 4096, &reply), 0);
+	assert_int_equal(served_read(served, text.nodeid, 0, 4096, &reply), 0);
 	assert_int_equal(reply.size, 5);
 	assert_memory_equal(reply.bytes, "short", 5);
-	assert_int_equal(read_node(fixture, plain.nodeid, 0, 4096, &reply), 0);
+	assert_int_equal(served_read(served, plain.nodeid, 0, 4096, &reply), 0);
 	assert_int_equal(reply.size, strlen(HOST_BYTES));
 	assert_memory_equal(reply.bytes, HOST_BYTES, reply.size);
 }
@@ -149,16 +111,17 @@ static void test_nodes(void **state)
 /* Changed in place: never bytes of the new content, in the tail and in a text neither. */
 static void test_changed_in_place(void **state)
 {
-	struct fixture *fixture = *state;
-	_cleanup_(freep) char *path = string_format("%s/host", fixture->directory);
+	struct served *served = *state;
+	_cleanup_(freep) char *path = string_format("%s/host", served->directory);
 	_cleanup_(closep) int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	uint64_t patched = find(fixture, "patched").nodeid, text = find(fixture, "text").nodeid;
+	uint64_t patched = served_find(served, "lib", "patched").nodeid,
+		 text = served_find(served, "lib", "text").nodeid;
 	static struct wire_reply reply;
 
 	assert_int_equal(write(fd, "x", 1), 1);
-	assert_int_equal(read_node(fixture, patched, 0, 8, &reply), -EIO);
-	assert_int_equal(read_node(fixture, patched, 20, 4, &reply), -EIO);
-	assert_int_equal(read_node(fixture, text, 0, 8, &reply), -EIO);
+	assert_int_equal(served_read(served, patched, 0, 8, &reply), -EIO);
+	assert_int_equal(served_read(served, patched, 20, 4, &reply), -EIO);
+	assert_int_equal(served_read(served, text, 0, 8, &reply), -EIO);
 }
 
 int main(void)
