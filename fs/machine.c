@@ -230,9 +230,13 @@ static int upstream_version(struct span version, char l4t[MACHINE_WORD])
 
 int machine_parse_dpkg(const char *text, size_t size, char l4t[MACHINE_WORD])
 {
+	static const char package[] = "nvidia-l4t-core";
 	struct span rest = { text, size }, line, value, version = { 0 };
 	bool wanted = false, installed = false;
 
+	/* Most machines have thousands of packages, and not this one. */
+	if (!memmem(text, size, package, sizeof(package) - 1))
+		return -ENOENT;
 	for (;;) {
 		bool more = next_line(&rest, &line);
 
@@ -244,7 +248,7 @@ int machine_parse_dpkg(const char *text, size_t size, char l4t[MACHINE_WORD])
 			wanted = installed = false;
 			version = (struct span){ 0 };
 		} else if (is_field(line, "Package", &value)) {
-			wanted = equals(value, "nvidia-l4t-core");
+			wanted = equals(value, package);
 		} else if (is_field(line, "Status", &value)) {
 			installed = is_installed(value);
 		} else if (is_field(line, "Version", &value)) {

@@ -12,6 +12,9 @@
 static const uuid_t namespace = { 0x3b, 0x1e, 0x5c, 0x0a, 0x96, 0x4d, 0x4f, 0x27, 0xa2, 0x70, 0x8e,
 	0xd1, 0x0f, 0x54, 0xc3, 0x69 };
 
+/* A large view is hashed in parts of about this size. */
+#define FOLD_AT (64 * 1024)
+
 /* An entry with its directory's path, to be sorted by path. */
 struct place {
 	const char *directory;
@@ -84,7 +87,6 @@ static int describe(const struct place *place, struct bytes *bytes)
 	const uint64_t overlay_id = entry->overlay ? entry->overlay->id : 0;
 	int result = 0;
 
-	bytes->size = 0;
 	if (put(bytes, place->directory, strlen(place->directory) + 1) < 0 ||
 		put(bytes, entry->name, strlen(entry->name) + 1) < 0 ||
 		put(bytes, &kind, sizeof(kind)) < 0)
@@ -112,6 +114,16 @@ static int describe(const struct place *place, struct bytes *bytes)
 	return result;
 }
 
+/* Takes the bytes into the id. */
+static void fold(uuid_t id, struct bytes *bytes)
+{
+	uuid_t next;
+
+	uuid_generate_sha1(next, id, bytes->data ? bytes->data : "", bytes->size);
+	uuid_copy(id, next);
+	bytes->size = 0;
+}
+
 int view_identify(struct view *view)
 {
 	_cleanup_(freep) struct place *owned = NULL;
@@ -126,18 +138,16 @@ int view_identify(struct view *view)
 		return result;
 	if (places.count > 1)
 		qsort(places.items, places.count, sizeof(*places.items), compare_places);
-	uuid_generate_sha1(id, namespace, "", 0);
+	uuid_copy(id, namespace);
 	for (size_t i = 0; i < places.count && result == 0; i++) {
-		uuid_t next;
-
 		result = describe(&places.items[i], &bytes);
-		if (result == 0) {
-			uuid_generate_sha1(next, id, bytes.data, bytes.size);
-			uuid_copy(id, next);
-		}
+		if (bytes.size >= FOLD_AT)
+			fold(id, &bytes);
 	}
 	data = bytes.data;
-	if (result == 0)
-		uuid_unparse_lower(id, view->id);
-	return result;
+	if (result < 0)
+		return result;
+	fold(id, &bytes);
+	uuid_unparse_lower(id, view->id);
+	return 0;
 }
