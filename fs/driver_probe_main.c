@@ -65,23 +65,22 @@ static int set_limits(void)
 {
 	static const struct {
 		int resource;
-		rlim_t limit;
+		struct rlimit limit;
 	} limits[] = {
-		{ RLIMIT_CPU, 2 },
-		{ RLIMIT_AS, (rlim_t)1 << 30 },
-		{ RLIMIT_CORE, 0 },
-		{ RLIMIT_FSIZE, 0 },
-		{ RLIMIT_NOFILE, 64 },
-		{ RLIMIT_NPROC, 0 },
-		{ RLIMIT_MEMLOCK, 0 },
+		/* SIGXCPU at the first tells what it was; SIGKILL at the second ends it all the
+		   same. */
+		{ RLIMIT_CPU, { 2, 3 } },
+		{ RLIMIT_AS, { (rlim_t)1 << 30, (rlim_t)1 << 30 } },
+		{ RLIMIT_CORE, { 0, 0 } },
+		{ RLIMIT_FSIZE, { 0, 0 } },
+		{ RLIMIT_NOFILE, { 64, 64 } },
+		{ RLIMIT_NPROC, { 0, 0 } },
+		{ RLIMIT_MEMLOCK, { 0, 0 } },
 	};
 
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-		const struct rlimit limit = { limits[i].limit, limits[i].limit };
-
-		if (setrlimit(limits[i].resource, &limit) < 0)
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (setrlimit(limits[i].resource, &limits[i].limit) < 0)
 			return -errno;
-	}
 	return 0;
 }
 
