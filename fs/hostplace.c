@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "hostplace.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "jsonhelp.h"
+#include "manifest.h"
 #include "soname.h"
 #include "util.h"
 
@@ -107,16 +109,16 @@ static bool json_names_driver(const char *text, size_t size)
 
 bool hostplace_names_driver(const char *into, const char *text, size_t size)
 {
-	char line[256];
-	size_t length = 0;
+	_cleanup_(freep) char *line = NULL;
+	const char *name;
+	size_t length;
 
-	if (!string_has_prefix(into, "etc/OpenCL/"))
-		return json_names_driver(text, size);
-	while (length < size && length < sizeof(line) - 1 && text[length] &&
-		!strchr(" \t\r\n", text[length])) {
-		line[length] = text[length];
-		length++;
+	if (!string_has_prefix(into, "etc/OpenCL/")) {
+		size_t skipped = manifest_bom(text, size);
+
+		return json_names_driver(text + skipped, size - skipped);
 	}
-	line[length] = '\0';
+	name = manifest_icd_name(text, size, &length);
+	line = strndup(name, length);
 	return is_driver_library(line);
 }

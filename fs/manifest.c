@@ -66,9 +66,9 @@ enum manifest_kind manifest_kind(const char *path)
 	return MANIFEST_NONE;
 }
 
-static bool has_bom(const char *text, size_t size)
+size_t manifest_bom(const char *text, size_t size)
 {
-	return size >= BOM_SIZE && memcmp(text, "\xef\xbb\xbf", BOM_SIZE) == 0;
+	return size >= BOM_SIZE && memcmp(text, "\xef\xbb\xbf", BOM_SIZE) == 0 ? BOM_SIZE : 0;
 }
 
 /* The bytes of a JSON string with its quotes, decoded (owned by the caller); NULL without memory.
@@ -165,7 +165,7 @@ static int walk_next(struct walk *walk, const char **ret_token, size_t *ret_size
 
 static const char *json_problem(const char *text, size_t size)
 {
-	size_t skipped = has_bom(text, size) ? BOM_SIZE : 0;
+	size_t skipped = manifest_bom(text, size);
 	_cleanup_(jsonhelp_decrefp) json_t *json =
 		json_loadb(text + skipped, size - skipped, 0, NULL);
 	struct walk walk = { .at = text + skipped, .end = text + size };
@@ -183,8 +183,7 @@ static const char *json_problem(const char *text, size_t size)
 	return r == -ELOOP ? "its JSON is nested too deeply" : NULL;
 }
 
-/* The first line without white space around it. */
-static const char *icd_token(const char *text, size_t size, size_t *ret_size)
+const char *manifest_icd_name(const char *text, size_t size, size_t *ret_size)
 {
 	const char *end = memchr(text, '\n', size);
 	const char *start = text;
@@ -209,7 +208,7 @@ const char *manifest_problem(enum manifest_kind kind, const char *text, size_t s
 		return json_problem(text, size);
 	if (memchr(text, '\0', size))
 		return "it is no text";
-	icd_token(text, size, &length);
+	manifest_icd_name(text, size, &length);
 	return length > 0 ? NULL : "its first line names no library";
 }
 
@@ -305,8 +304,7 @@ static int put_token(const struct manifest_place *place, const char *token, size
 static int edit_json(const struct manifest_place *place, const char *text, size_t size,
 	struct bytes *bytes, bool *ret_changed, struct string_list *outside)
 {
-	struct walk walk = { .at = text + (has_bom(text, size) ? BOM_SIZE : 0),
-		.end = text + size };
+	struct walk walk = { .at = text + manifest_bom(text, size), .end = text + size };
 	const char *done = text, *token;
 	size_t length;
 	int r;
@@ -331,7 +329,7 @@ int manifest_edit(const struct manifest_place *place, const char *text, size_t s
 
 	if (manifest_kind(place->path) == MANIFEST_ICD) {
 		size_t length;
-		const char *token = icd_token(text, size, &length);
+		const char *token = manifest_icd_name(text, size, &length);
 
 		r = put(&bytes, text, (size_t)(token - text));
 		if (r == 0)

@@ -27,6 +27,12 @@ enum manifest_kind manifest_kind(const char *path);
  * NULL: nothing is wrong. text NULL: it is too large. */
 const char *manifest_problem(enum manifest_kind kind, const char *text, size_t size);
 
+/* The library that a .icd file names: its first line without the white space around it. Points into
+ * the text; *ret_size may be 0. */
+const char *manifest_icd_name(const char *text, size_t size, size_t *ret_size);
+/* How many bytes of a byte order mark the text begins with: 0 or 3. */
+size_t manifest_bom(const char *text, size_t size);
+
 /* What the text is changed for. */
 struct manifest_place {
 	const char *path;       /* in the driver directory */

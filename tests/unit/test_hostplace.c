@@ -85,6 +85,9 @@ static void test_contents(void **state)
 		{ opencl, "libnvidia-opencl.so.1\n", true },
 		{ opencl, "libnvidia-opencl.so.1", true },
 		{ opencl, "/usr/lib/libnvidia-opencl.so.1\r\nlibpocl.so", true },
+		{ opencl, " \tlibnvidia-opencl.so.1 \n", true },
+		{ opencl, "/opt/a b/libnvidia-opencl.so.1\n", true },
+		{ vulkan, "\xef\xbb\xbf{\"ICD\":{\"library_path\":\"libGLX_nvidia.so.0\"}}", true },
 		{ opencl, "libpocl.so.2\nlibnvidia-opencl.so.1\n", false },
 		{ opencl, "", false },
 	};
