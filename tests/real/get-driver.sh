@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # get-driver.sh SUITE OUT [PACKAGE...] — unpacks the NVIDIA user-space driver of a Debian suite (non-free) into OUT, flat:
 # bullseye = 470 (CUDA 11.4), bookworm = 535 (12.2), trixie = 550 (12.4). The files are NVIDIA's: for a temporary
-# directory only. Takes the mirror that this machine's apt uses, with a state of its own.
+# directory only. Takes the mirror that this machine's apt uses, with a state of its own. DRIVER_ARCH: Debian's name of
+# another architecture.
 set -euo pipefail
 suite=$1 out=$2
 shift 2
@@ -18,6 +19,7 @@ echo "deb [trusted=yes] $mirror $suite main contrib non-free" >"$work/list"
 apt=(timeout 120 apt-get -q -o "Dir::State=$work/state" -o "Dir::State::status=$work/status" -o "Dir::Cache=$work/cache"
   -o "Dir::Etc::sourcelist=$work/list" -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=root -o Acquire::Retries=1
   -o Acquire::http::Timeout=20)
+[ -z "${DRIVER_ARCH:-}" ] || apt+=(-o "APT::Architecture=$DRIVER_ARCH" -o "APT::Architectures=$DRIVER_ARCH")
 "${apt[@]}" update >"$work/log" 2>&1 || { tail -n 3 "$work/log" >&2 && exit 1; }
 cd "$work"
 for package in libcuda1 libnvidia-ptxjitcompiler1 libnvidia-nvvm4 libcudadebugger1 libnvidia-ml1 "$@"; do
