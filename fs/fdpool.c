@@ -256,7 +256,7 @@ void fdpool_reveal(struct fdpool *pool, struct source *source, bool revealed)
 	struct pin *pin;
 
 	pthread_mutex_lock(&pool->lock);
-	pin = pin_of(pool, source);
+	pin = source->pin;
 	if (pin && pin->revealed != revealed) {
 		pin_take_out(pin);
 		pin->revealed = revealed;

@@ -28,7 +28,8 @@ int fdpool_acquire(struct fdpool *pool, struct source *source);
 void fdpool_release(struct fdpool *pool, struct source *source, int fd);
 
 /* The kernel may hold the source's file from now on (or has forgotten it): its descriptor is closed
- * last. Allocates nothing for a source that was offered. */
+ * last. Allocates nothing. One that was not offered (of a Nix store) needs no descriptor to stay
+ * what it is. */
 void fdpool_reveal(struct fdpool *pool, struct source *source, bool revealed);
 
 struct fdpool_counts {

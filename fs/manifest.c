@@ -243,8 +243,6 @@ static bool is_in_store(const char *path)
 	return string_has_prefix(path, "/nix/store/");
 }
 
-/* Paths into a Nix store work as they are: they are changed only where they mean the served file.
- */
 static bool is_same_directory(const char *path, const char *other)
 {
 	size_t length = (size_t)(path_base(path) - path);
@@ -252,7 +250,8 @@ static bool is_same_directory(const char *path, const char *other)
 	return (size_t)(path_base(other) - other) == length && strncmp(path, other, length) == 0;
 }
 
-/* Where the named library is in the mount. *ret_path is NULL where the name stays. */
+/* Where the named library is in the mount. *ret_path is NULL where the name stays: a path into a
+ * Nix store works as it is, and is changed only where it means the served file. */
 static int new_path(const struct manifest_place *place, const char *named, char **ret_path,
 	struct string_list *outside)
 {

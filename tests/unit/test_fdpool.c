@@ -114,6 +114,24 @@ static void test_in_use(void **state)
 	world_remove(directory);
 }
 
+/* A lookup reveals, and must not allocate: of what was never offered nothing is noted. */
+static void test_reveal(void **state)
+{
+	char *directory = world_directory();
+	struct fdpool *pool = fdpool_new(LIMIT);
+	struct source *source = world_source(directory, "file", "file", NULL);
+
+	(void)state;
+	fdpool_reveal(pool, source, true);
+	assert_null(source->pin);
+	expect_bytes(pool, source, "file");
+	fdpool_reveal(pool, source, false);
+	source_unref(source);
+	assert_int_equal(counts_of(pool).held, 0);
+	fdpool_free(pool);
+	world_remove(directory);
+}
+
 static void test_raise_limit(void **state)
 {
 	struct rlimit limit;
@@ -131,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_stale),
 		cmocka_unit_test(test_in_use),
+		cmocka_unit_test(test_reveal),
 		cmocka_unit_test(test_raise_limit),
 	};
 
