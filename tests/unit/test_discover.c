@@ -4,6 +4,7 @@
 #include "../compat/cmocka.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 #include "ldcache_builder.h"
 #include "scan_fixture.h"
@@ -11,6 +12,8 @@
 #define ARM "usr/lib/aarch64-linux-gnu/"
 #define R36 "# R36 (release), REVISION: 4.7, GCID: 1, BOARD: generic, EABI: aarch64, DATE: x\n"
 #define GPU "opt/nvidia/l4t-gpu-libs/"
+
+#define EIGHT(x) x "/" x "/" x "/" x "/" x "/" x "/" x "/" x
 
 struct discover_case {
 	const char *what;
@@ -20,6 +23,7 @@ struct discover_case {
 	const char *root;
 	struct ldcache_plan cache; /* where it has entries */
 	const char *open_file;     /* everybody's to write */
+	rlim_t descriptors;        /* more than there are now */
 	bool optional, check_trust;
 	int result;
 	const char *expected;
@@ -129,6 +133,12 @@ static const struct discover_case cases[] = {
 			    "lib/libnvmm[1].so = /a/one/libnvmm[1].so\n"
 			    "lib/libnvos.so = /a/one/libnvos.so\n"
 			    "+ /l.csv\n" },
+	{ .what = "wildcards deeper than there are descriptors",
+		.made = { ELF(EIGHT(EIGHT("d")) "/libnvos.so"),
+			TEXT("l.csv", "lib, /" EIGHT(EIGHT("*")) "/libnv*.so\n") },
+		.csvs = { VALUE("/l.csv") },
+		.descriptors = 24,
+		.expected = "lib/libnvos.so = /" EIGHT(EIGHT("d")) "/libnvos.so\n+ /l.csv\n" },
 	{ .what = "two files for one place: the first; a link's target under its own name",
 		.made = { ELF("a/libnvidia-ml.so.550.1"), ELF("b/libnvos.so", .soname = "x"),
 			ELF("a/libnvos.so"), LINK("a/libnvidia-ml.so.1", "libnvidia-ml.so.550.1"),
@@ -252,6 +262,33 @@ static char *dump(struct layer **layers, const struct diag_list *diags, const ch
 	return inside;
 }
 
+/* Leaves that many free descriptors from the lowest on; 0: as many as there are. Returns the limit
+ * before. */
+static rlim_t limit_descriptors(rlim_t free_ones)
+{
+	struct rlimit limit;
+	rlim_t before;
+	int lowest = dup(0);
+
+	close(lowest);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	before = limit.rlim_cur;
+	if (free_ones) {
+		limit.rlim_cur = (rlim_t)lowest + free_ones;
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	}
+	return before;
+}
+
+static void restore_descriptors(rlim_t before)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = before;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
 static void run_case(const struct discover_case *c)
 {
 	_cleanup_(rootfs_unrefp) struct rootfs *root = NULL;
@@ -269,6 +306,8 @@ static void run_case(const struct discover_case *c)
 	};
 	struct layer **layers = NULL;
 	struct tree tree;
+	rlim_t before;
+	int result;
 
 	list_from(c->csvs, ARRAY_SIZE(c->csvs), &layer.csvs);
 	list_from(c->cdis, ARRAY_SIZE(c->cdis), &layer.cdis);
@@ -278,7 +317,11 @@ static void run_case(const struct discover_case *c)
 	make_machine(&tree, c);
 	assert_int_equal(rootfs_open(tree.top, &root), 0);
 	request.root = root;
-	assert_int_equal(scan(&request, &layers, &diags), c->result);
+	before = limit_descriptors(c->descriptors);
+	result = scan(&request, &layers, &diags);
+	restore_descriptors(before);
+	if (result != c->result)
+		fail_msg("%s: %s", c->what, strerror(-result));
 	text = dump(layers, &diags, tree.top);
 	if (strcmp(text, c->expected) != 0)
 		fail_msg("%s:\n%s-- expected --\n%s", c->what, text, c->expected);
