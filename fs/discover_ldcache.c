@@ -149,7 +149,8 @@ int discover_ldcache(struct discovery *discovery, bool well_known)
 	int result;
 
 	/* A Linux driver beside WSL's own is a mistake that NVIDIA warns of. */
-	if (well_known && discover_has(discovery, WSL_DIRECTORY, "libcuda.so")) {
+	if (well_known &&
+		discover_look(discovery, WSL_DIRECTORY, "libcuda.so") != DISCOVERED_NOTHING) {
 		result = discover_directory(discovery, WSL_DIRECTORY, "lib", scan_directory);
 	} else {
 		result = read_cache(discovery, &directories, &cached);

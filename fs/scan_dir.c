@@ -74,7 +74,8 @@ int scan_take_plugin(const struct scan_place *place, const struct scan_name *nam
 	return take(place, name);
 }
 
-/* By its name, else by the library that it names. Returns 1, 0, or a shortage's -errno. */
+/* By its name, else by the library that it names. One that is not trusted is not read: 1, and it is
+ * rejected as any. Returns 1, 0, or a shortage's -errno. */
 static int is_driver_manifest(
 	const struct scan_place *place, const char *name, const struct rootfs_node *node)
 {
@@ -86,6 +87,8 @@ static int is_driver_manifest(
 		return 1;
 	if (!S_ISREG(node->stat.st_mode))
 		return 0;
+	if (scan_distrusts(place->job, node))
+		return 1;
 	result = rootfs_read(node->root, node->path, HOSTPLACE_MANIFEST_MAX, &text, &size);
 	if (result < 0)
 		return scan_is_shortage(result) ? result : 0;

@@ -20,7 +20,7 @@ int scan_read(struct scan_job *job, struct rootfs *root, const char *path, size_
 
 	if (result == -ENOENT || result == -ENOTDIR)
 		return -ENOENT;
-	if (result == 0 && job->check_trust && !job->policy.trust && node.untrusted)
+	if (result == 0 && scan_distrusts(job, &node))
 		why = string_format("it is not read: %s can be changed by others than root (trust "
 				    "= yes in the layer reads it)",
 			node.untrusted);

@@ -49,6 +49,21 @@ static const struct discover_case cases[] = {
 		.expected = "lib/libcuda.so.1.1 = /" ARM "tegra/libcuda.so.1.1\n"
 			    "lib/libnvrm.so = /" ARM "tegra/libnvrm.so\n"
 			    "+ /" ARM "tegra\n" },
+	{ .what = "what it names has nothing of L4T",
+		.made = { TEXT("etc/nv_tegra_release", R36 "TARGET_USERSPACE_LIB_DIR_PATH=x\n"),
+			ELF("x/libcuda.so.1.1"), ELF(ARM "nvidia/libnvrm_gpu.so") },
+		.discover = DISCOVER_L4T,
+		.expected = "lib/libnvrm_gpu.so = /" ARM "nvidia/libnvrm_gpu.so\n"
+			    "+ /" ARM "nvidia\n" },
+	{ .what = "it names a directory of the root: plug-ins are beside it",
+		.made = { TEXT("etc/nv_tegra_release", R36 "TARGET_USERSPACE_LIB_DIR_PATH=x\n"),
+			ELF("x/libnvrm_gpu.so"), ELF("gbm/tegra_gbm.so"),
+			ELF("tegra-egl/libEGL_nvidia.so.0") },
+		.discover = DISCOVER_L4T,
+		.expected = "lib/libnvrm_gpu.so = /x/libnvrm_gpu.so\n"
+			    "lib/libEGL_nvidia.so.0 = /tegra-egl/libEGL_nvidia.so.0\n"
+			    "lib/gbm/tegra_gbm.so = /gbm/tegra_gbm.so\n"
+			    "+ /x\n+ /tegra-egl\n+ /\n" },
 	{ .what = "tegra as a link is taken once",
 		.made = { ELF(ARM "nvidia/libnvrm_gpu.so"), LINK(ARM "tegra", "nvidia"),
 			LINK(ARM "tegra-egl", "tegra") },
@@ -194,6 +209,48 @@ static const struct discover_case cases[] = {
 		.expected = "! /a/libnvos.so: it could be replaced by another user: /a/libnvos.so "
 			    "can be changed by others than root (trust = yes in the layer serves "
 			    "it)\n+ /l.csv\n" },
+	{ .what = "trust: what may not be served makes no directory the complete one",
+		.made = { TEXT("etc/nv_tegra_release", R36), ELF(ARM "nvidia/libnvrm_gpu.so"),
+			ELF(ARM "nvidia/libcuda.so.1.1"), ELF(ARM "tegra/libcuda.so.1.1"),
+			ELF(ARM "tegra/libnvrm.so") },
+		.discover = DISCOVER_L4T,
+		.open_file = ARM "nvidia/libcuda.so.1.1",
+		.check_trust = true,
+		.expected = "lib/libcuda.so.1.1 = /" ARM "tegra/libcuda.so.1.1\n"
+			    "lib/libnvrm.so = /" ARM "tegra/libnvrm.so\n"
+			    "+ /" ARM "tegra\n" },
+	{ .what = "trust: of two GPU directories and no SoC the one that may be served",
+		.made = { ELF(ARM "nvidia/libnvrm_gpu.so"), ELF(GPU "nvgpu/libcuda.so.1.1"),
+			ELF(GPU "openrm/libcuda.so.1.1") },
+		.discover = DISCOVER_L4T,
+		.open_file = GPU "nvgpu/libcuda.so.1.1",
+		.check_trust = true,
+		.expected = "lib/libcuda.so.1.1 = /" GPU "openrm/libcuda.so.1.1\n"
+			    "lib/libnvrm_gpu.so = /" ARM "nvidia/libnvrm_gpu.so\n"
+			    "+ /" GPU "openrm\n+ /" ARM "nvidia\n" },
+	{ .what = "trust: where nothing else is there it says why",
+		.made = { ELF(ARM "nvidia/libnvrm_gpu.so") },
+		.discover = DISCOVER_L4T,
+		.open_file = ARM "nvidia/libnvrm_gpu.so",
+		.check_trust = true,
+		.expected = "! /" ARM "nvidia/libnvrm_gpu.so: it could be replaced by another "
+			    "user: /" ARM "nvidia/libnvrm_gpu.so can be changed by others than "
+			    "root (trust = yes in the layer serves it)\n"
+			    "+ /" ARM "nvidia\n" },
+	{ .what = "trust: a manifest is not read in order to know whose it is",
+		.made = { ELF(ARM "nvidia/libnvrm_gpu.so"),
+			TEXT("usr/share/vulkan/icd.d/x.json",
+				"{\"ICD\":{\"library_path\":\"libvulkan_x.so\"}}"),
+			TEXT("usr/share/vulkan/icd.d/y.json",
+				"{\"ICD\":{\"library_path\":\"libvulkan_y.so\"}}") },
+		.discover = DISCOVER_L4T,
+		.open_file = "usr/share/vulkan/icd.d/x.json",
+		.check_trust = true,
+		.expected = "lib/libnvrm_gpu.so = /" ARM "nvidia/libnvrm_gpu.so\n"
+			    "! /usr/share/vulkan/icd.d/x.json: it could be replaced by another "
+			    "user: /usr/share/vulkan/icd.d/x.json can be changed by others than "
+			    "root (trust = yes in the layer serves it)\n"
+			    "+ /" ARM "nvidia\n+ /usr/share/vulkan/icd.d\n" },
 	{ .what = "trust: the cache",
 		.made = { ELF("a/libcuda.so.1") },
 		.discover = DISCOVER_LDCACHE,
