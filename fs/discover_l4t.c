@@ -107,16 +107,21 @@ static unsigned completeness(struct discovery *discovery, const struct l4t *l4t,
 	return l4t->has_cuda || discover_look(discovery, path, "libcuda.so") == DISCOVERED ? 3 : 2;
 }
 
+/* The one that the release file names, where it has anything: a complete one beside it is of
+ * another JetPack. */
 static const char *choose_directory(struct discovery *discovery, const struct l4t *l4t)
 {
 	const char *const *usual =
 		l4t->release && l4t->release < NEW_LAYOUT ? before_r36 : since_r36;
-	const char *paths[] = { l4t->directory, usual[0], usual[1], flat[0], flat[1], flat[2] };
+	const char *paths[] = { usual[0], usual[1], flat[0], flat[1], flat[2] };
 	const char *best = NULL;
 	unsigned most = 0;
 
+	if (*l4t->directory &&
+		discover_look(discovery, l4t->directory, "libnvrm") != DISCOVERED_NOTHING)
+		return l4t->directory;
 	for (size_t i = 0; most < 3 && i < ARRAY_SIZE(paths); i++) {
-		unsigned found = *paths[i] ? completeness(discovery, l4t, paths[i]) : 0;
+		unsigned found = completeness(discovery, l4t, paths[i]);
 
 		if (found > most) {
 			most = found;

@@ -49,6 +49,14 @@ static const struct discover_case cases[] = {
 		.expected = "lib/libcuda.so.1.1 = /" ARM "tegra/libcuda.so.1.1\n"
 			    "lib/libnvrm.so = /" ARM "tegra/libnvrm.so\n"
 			    "+ /" ARM "tegra\n" },
+	{ .what = "what the release file names wins over the complete one of another JetPack",
+		.made = { TEXT("etc/nv_tegra_release",
+				  R36 "TARGET_USERSPACE_LIB_DIR_PATH=" ARM "nvidia\n"),
+			ELF(ARM "nvidia/libnvrm_gpu.so"), ELF(ARM "tegra/libcuda.so.1.1"),
+			ELF(ARM "tegra/libnvrm_gpu.so") },
+		.discover = DISCOVER_L4T,
+		.expected = "lib/libnvrm_gpu.so = /" ARM "nvidia/libnvrm_gpu.so\n"
+			    "+ /" ARM "nvidia\n" },
 	{ .what = "what it names has nothing of L4T",
 		.made = { TEXT("etc/nv_tegra_release", R36 "TARGET_USERSPACE_LIB_DIR_PATH=x\n"),
 			ELF("x/libcuda.so.1.1"), ELF(ARM "nvidia/libnvrm_gpu.so") },
