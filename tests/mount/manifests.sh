@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # ICD and layer files: regular files in all presentations, one token changed, sizes right; a broken or huge one is not
-# served and says why; one that names a library outside lib/ is served as it is, with a warning. Where the loaders of
-# Vulkan and libglvnd are installed they are seen to open the mount's library, also where the mount is bound elsewhere.
+# served and says why; one that names a library outside lib/ is served as it is, with a warning. loaders.sh reads them.
 . "$(dirname "$0")/../lib/fixture.sh"
 need_root
 need_fuse
@@ -43,33 +42,3 @@ for present in auto file symlink; do
   expect_has "$(status_of '.problems[] | select(.id == "manifest-outside") | .text')" libelsewhere.so
   stop_daemon
 done
-
-tried() { # MOUNTPOINT LIBRARY COMMAND...: the command opens that library of the mount there.
-  local at=$1 library=$2
-  shift 2
-  strace -f -e trace=open,openat -o "$T/trace" "$@" >/dev/null 2>&1 || :
-  grep -F "\"$at/" "$T/trace" | grep -qE "/lib/$library\", .*= [0-9]" || fail "$library is not opened below $at: $(grep -F "$library" "$T/trace")"
-}
-
-readers=
-start_daemon
-mkdir "$T/elsewhere"
-mount --bind "$MNT" "$T/elsewhere"
-for at in "$MNT" "$T/elsewhere"; do
-  loader=$(ldconfig -p | sed -n 's/.*libvulkan\.so\.1 .*=> //p' | head -n 1)
-  if command -v strace >/dev/null && [ -n "$loader" ]; then
-    "$CC" -x c - -o "$T/vulkan" -ldl <<<"#include <dlfcn.h>
-      int main(int c, char **v) { void *l = dlopen(v[c - 1], RTLD_NOW); unsigned n = 0; int (*f)(const char *, unsigned *, void *) = dlsym(l, \"vkEnumerateInstanceExtensionProperties\"); return f ? f(0, &n, 0) : 1; }"
-    tried "$at" libGLX_nvidia.so.0 env "VK_DRIVER_FILES=$at/$icd" "VK_ICD_FILENAMES=$at/$icd" "$T/vulkan" "$loader"
-    readers+=" vulkan"
-  fi
-  loader=$(ldconfig -p | sed -n 's/.*libEGL\.so\.1 .*=> //p' | head -n 1)
-  if command -v strace >/dev/null && [ -n "$loader" ]; then
-    "$CC" -x c - -o "$T/egl" -ldl <<<"#include <dlfcn.h>
-      int main(int c, char **v) { void *l = dlopen(v[c - 1], RTLD_NOW); void *(*f)(void *) = dlsym(l, \"eglGetDisplay\"); return f ? !!f(0) : 1; }"
-    tried "$at" libEGL_nvidia.so.0 env "__EGL_VENDOR_LIBRARY_FILENAMES=$at/$vendor" "$T/egl" "$loader"
-    readers+=" glvnd"
-  fi
-done
-umount "$T/elsewhere"
-echo "read by:${readers:- no loader, none is installed}"
