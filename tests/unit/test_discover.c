@@ -106,17 +106,21 @@ static const struct discover_case cases[] = {
 			    "+ /" GPU "openrm\n+ /" ARM "nvidia\n" },
 	{ .what = "a cache: the first libcuda's directory first, no compat, no other machine's",
 		.made = { ELF("b/libcuda.so.1"), ELF("b/libz.so.1"), ELF("a/libnvidia-ml.so.1"),
-			ELF("compat/libcuda.so.1"), ELF("arm/libcuda.so.1"), ELF("z/libz.so.1") },
+			ELF("compat/libcuda.so.1"), ELF("compat/lib/libcuda.so.1"),
+			ELF("arm/libcuda.so.1"), ELF("z/libz.so.1"), ELF("compatible/libnvdc.so") },
 		.discover = DISCOVER_LDCACHE,
 		.cache = { .endian = 2,
 			.entries = { { "/z/libz.so.1", LDCACHE_X86_64, 0 },
 				{ "/a/libnvidia-ml.so.1", LDCACHE_X86_64, 0 },
+				{ "/compatible/libnvdc.so", LDCACHE_X86_64, 0 },
 				{ "/compat/libcuda.so.1", LDCACHE_X86_64, 0 },
+				{ "/compat/lib/libcuda.so.1", LDCACHE_X86_64, 0 },
 				{ "/b/libcuda.so.1", LDCACHE_X86_64, 0 },
 				{ "/arm/libcuda.so.1", LDCACHE_AARCH64, 0 } } },
 		.expected = "lib/libcuda.so.1 = /b/libcuda.so.1\n"
 			    "lib/libnvidia-ml.so.1 = /a/libnvidia-ml.so.1\n"
-			    "+ /b\n+ /a\n" },
+			    "lib/libnvdc.so = /compatible/libnvdc.so\n"
+			    "+ /b\n+ /a\n+ /compatible\n" },
 	{ .what = "no cache: the usual directories",
 		.made = { ELF("usr/lib64/libcuda.so.1"),
 			ELF("usr/lib/x86_64-linux-gnu/nvidia/current/libcuda.so.1"),
