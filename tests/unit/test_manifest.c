@@ -72,6 +72,15 @@ static const struct {
 		NULL },
 	{ ICD, "{\"ICD\":{\"library_path\":\"\\/x\\/a\\\"b.so\"}}",
 		"{\"ICD\":{\"library_path\":\"../../../lib/a\\\"b.so\"}}", NULL },
+	/* A key twice: readers take the first or the last. A way that only this mount does not
+	   have. */
+	{ GLVND,
+		"{\"ICD\":{\"library_path\":\"libGLX_nvidia.so.0\",\"library_path\":\"libx.so\"},"
+		"\"ICD\":{\"library_path\":\"../y/../libGLX_nvidia.so.0\"}}",
+		"{\"ICD\":{\"library_path\":\"../../../lib/libGLX_nvidia.so.0\","
+		"\"library_path\":\"libx.so\"},"
+		"\"ICD\":{\"library_path\":\"../../../lib/libGLX_nvidia.so.0\"}}",
+		"libx.so" },
 	/* Layers; names that only look alike. */
 	{ LAYER, "{\"layer\":{\"library_path\":\"libGLX_nvidia.so.0\"}}",
 		"{\"layer\":{\"library_path\":\"../../../lib/libGLX_nvidia.so.0\"}}", NULL },
