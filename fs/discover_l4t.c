@@ -8,10 +8,11 @@
 #include "discover.h"
 #include "machine.h"
 
-#define RELEASE_FILE      "/etc/nv_tegra_release"
-#define RELEASE_BYTES_MAX (256 * 1024)
-#define COMPATIBLE_FILE   "/proc/device-tree/compatible"
-#define GPU_DIRECTORY     "/opt/nvidia/l4t-gpu-libs"
+#define RELEASE_FILE         "/etc/nv_tegra_release"
+#define RELEASE_BYTES_MAX    (256 * 1024)
+#define COMPATIBLE_FILE      "/proc/device-tree/compatible"
+#define COMPATIBLE_BYTES_MAX 4096
+#define GPU_DIRECTORY        "/opt/nvidia/l4t-gpu-libs"
 
 #define MULTIARCH "/usr/lib/aarch64-linux-gnu"
 
@@ -55,20 +56,23 @@ static int read_release(struct discovery *discovery, struct l4t *l4t)
 /* From the root, which may be another machine's; else from this one's. */
 static int read_soc(struct discovery *discovery, struct l4t *l4t)
 {
-	struct rootfs *roots[] = { discovery->root, discovery->job->root };
+	struct rootfs *machine = discovery->job->root;
+	_cleanup_(freep) char *text = NULL;
+	size_t size;
+	int result = discover_read(discovery, COMPATIBLE_FILE, COMPATIBLE_BYTES_MAX, &text, &size);
 
-	for (size_t i = 0; i < ARRAY_SIZE(roots); i++) {
-		_cleanup_(freep) char *text = NULL;
-		size_t size;
-		int result = rootfs_read(roots[i], COMPATIBLE_FILE, 4096, &text, &size);
-
-		if (scan_is_shortage(result))
-			return result;
-		if (result == 0 && machine_parse_compatible(text, size, l4t->soc) == 0)
-			return 0;
-		*l4t->soc = '\0';
-	}
-	return 0;
+	if (result == 0 && machine_parse_compatible(text, size, l4t->soc) == 0)
+		return 0;
+	if (scan_is_shortage(result))
+		return result;
+	free(text);
+	text = NULL;
+	if (discovery->root == machine)
+		return 0;
+	result = rootfs_read(machine, COMPATIBLE_FILE, COMPATIBLE_BYTES_MAX, &text, &size);
+	if (result == 0)
+		machine_parse_compatible(text, size, l4t->soc);
+	return scan_is_shortage(result) ? result : 0;
 }
 
 /* Of an SoC that is known its own or none; else the only one that may be served. */

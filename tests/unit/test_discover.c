@@ -240,6 +240,22 @@ static const struct discover_case cases[] = {
 		.expected = "lib/libcuda.so.1.1 = /" GPU "openrm/libcuda.so.1.1\n"
 			    "lib/libnvrm_gpu.so = /" ARM "nvidia/libnvrm_gpu.so\n"
 			    "+ /" GPU "openrm\n+ /" ARM "nvidia\n" },
+	{ .what = "trust: who can write the SoC's name chooses no GPU directory",
+		.made = { ELF(ARM "nvidia/libnvrm_gpu.so"), ELF(GPU "nvgpu/libcuda.so.1.1"),
+			ELF(GPU "openrm/libcuda.so.1.1"),
+			TEXT("proc/device-tree/compatible", "nvidia,tegra264") },
+		.discover = DISCOVER_L4T,
+		.open_file = "proc/device-tree/compatible",
+		.check_trust = true,
+		.expected =
+			"lib/libnvrm_gpu.so = /" ARM "nvidia/libnvrm_gpu.so\n"
+			"! /proc/device-tree/compatible: it is not read: "
+			"/proc/device-tree/compatible can be changed by others than root (trust = "
+			"yes in the layer reads it)\n"
+			"+ /" ARM "nvidia\n"
+			"/proc/device-tree/compatible: warning: layer test: it names no SoC, so "
+			"neither /opt/nvidia/l4t-gpu-libs/nvgpu nor "
+			"/opt/nvidia/l4t-gpu-libs/openrm is taken\n" },
 	{ .what = "trust: where nothing else is there it says why",
 		.made = { ELF(ARM "nvidia/libnvrm_gpu.so") },
 		.discover = DISCOVER_L4T,
