@@ -8,6 +8,7 @@ need_fuse
 KILLS=50
 [ "$LONG" != 1 ] || KILLS=500
 
+fds() { find "/proc/$1/fd" -mindepth 1 | wc -l; }
 # kills KEEPER COUNT: one each 20 ms or so.
 kills() {
   local i worker
@@ -19,7 +20,9 @@ kills() {
 }
 
 make_driver "$HOST" 1.1 host
-for i in $(seq 12); do make_lib "$HOST/libnvidia-x$i.so.1.1" "libnvidia-x$i.so.1" "x$i"; done
+for name in allocator cfg eglcore encode fbc glcore glsi opencl tls ngx; do
+  make_lib "$HOST/libnvidia-$name.so.1.1" "libnvidia-$name.so.1" $name
+done
 
 for how in "" --no-cache; do
   host_policy
@@ -28,6 +31,7 @@ for how in "" --no-cache; do
   "$HELPERS/hammer" "$MNT" 600 4 >"$T/hammer.out" 2>"$T/hammer.err" &
   hammer=$!
   wait_for grep -q ready "$T/hammer.out"
+  before=$(fds "$keeper")
   kills "$keeper" "$KILLS"
   kill -TERM $hammer
   rc=0
@@ -35,5 +39,6 @@ for how in "" --no-cache; do
   echo "${how:-cached}, $KILLS kills: $(tail -n 1 "$T/hammer.out")"
   [ $rc = 0 ] || fail "operations failed: $(cat "$T/hammer.err")"
   expect_same "$(keeper_pid)" "$keeper"
+  expect_same "$(fds "$keeper")" "$before" "the keeper's descriptors"
   stop_daemon
 done
