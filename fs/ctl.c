@@ -129,6 +129,12 @@ void ctl_dispatch(struct ctl *ctl)
 	expire(ctl);
 }
 
+int ctl_listener(const struct ctl *ctl, struct ctlsocket_identity *ret_identity)
+{
+	*ret_identity = ctl->identity;
+	return ctl->listener;
+}
+
 int ctl_fd(const struct ctl *ctl)
 {
 	return ctl->epoll;
@@ -160,7 +166,14 @@ static int start(struct ctl *ctl)
 	ctl->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (ctl->epoll < 0)
 		return -errno;
-	ctl->listener = ctlsocket_listen(ctl->path, &ctl->identity);
+	if (ctl->options.listener > 0 && ctlsocket_is(ctl->path, &ctl->options.identity)) {
+		ctl->listener = ctl->options.listener;
+		ctl->identity = ctl->options.identity;
+	} else {
+		if (ctl->options.listener > 0)
+			close(ctl->options.listener);
+		ctl->listener = ctlsocket_listen(ctl->path, &ctl->identity);
+	}
 	if (ctl->listener < 0)
 		return ctl->listener;
 	if (epoll_ctl(ctl->epoll, EPOLL_CTL_ADD, ctl->listener, &event) < 0)

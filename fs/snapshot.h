@@ -4,6 +4,8 @@
  * length, so that a later version can add to it. Core. */
 #pragma once
 
+#include <time.h>
+
 #include "decide.h"
 #include "sets.h"
 #include "viewdiff.h"
