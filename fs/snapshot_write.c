@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* snapshot_write: the encoder. */
 #include "snapshot_internal.h"
 
 #include <errno.h>
