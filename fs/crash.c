@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "crash.h"
 
-#include <signal.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -12,18 +11,20 @@ static const int signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS,
 /* What a signal handler can reach. */
 static struct state_memory *watched;
 static struct sigaction before[ARRAY_SIZE(signals)];
-static __thread struct state_slot *current;
+static __thread atomic_uint *current;
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
-	struct state_slot *slot = current;
+	atomic_uint *count = current;
 
 	(void)context;
 	/* A signal that somebody sent is no crash; abort(3) sends one to itself. */
 	if (watched && (info->si_code > 0 || info->si_pid == getpid())) {
 		atomic_store(&watched->crashed, 1);
-		if (slot)
-			atomic_fetch_add(&slot->crashes, 1);
+		if (!count && atomic_load(&watched->reloading))
+			count = &watched->reload_crashes; /* in one of its threads */
+		if (count)
+			atomic_fetch_add(count, 1);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		if (signals[i] == number)
@@ -50,6 +51,12 @@ void crash_watch(struct state *state)
 		sigaction(signals[i], &action, &before[i]);
 }
 
+void crash_unblock(sigset_t *set)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		sigdelset(set, signals[i]);
+}
+
 void crash_thread(void *stack)
 {
 	stack_t alternate = { .ss_sp = stack, .ss_size = CRASH_STACK };
@@ -57,7 +64,7 @@ void crash_thread(void *stack)
 	(void)sigaltstack(&alternate, NULL);
 }
 
-void crash_enter(struct state_slot *slot)
+void crash_enter(atomic_uint *count)
 {
-	current = slot;
+	current = count;
 }

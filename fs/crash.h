@@ -4,13 +4,19 @@
  * from a crash (DESIGN 6). Edge. */
 #pragma once
 
+#include <signal.h>
+
 #include "state.h"
 
 /* Handlers for SIGSEGV, SIGBUS, SIGABRT … that note and then let the signal have its way. NULL: no
  * more notes. */
 void crash_watch(struct state *state);
-/* The request that this thread works at; NULL: none. Also gives the thread a stack for the handler
- * when `stack` (owned by the caller, CRASH_STACK bytes) is given for the first time. */
+/* Takes the watched signals out of a set that a thread blocks: a fault that is blocked ends the
+ * process without a note. */
+void crash_unblock(sigset_t *signals);
+/* Gives this thread a stack for the handler: CRASH_STACK bytes of the caller's. */
 #define CRASH_STACK (16 * 1024)
 void crash_thread(void *stack);
-void crash_enter(struct state_slot *slot);
+/* What counts the crashes of what this thread does from now on, in the shared memory; NULL:
+ * nothing. A crash in a thread without is a reload's while there is one. */
+void crash_enter(atomic_uint *count);

@@ -116,8 +116,11 @@ static void expire(struct ctl *ctl)
 void ctl_dispatch(struct ctl *ctl)
 {
 	struct epoll_event events[32];
-	int count = epoll_wait(ctl->epoll, events, ARRAY_SIZE(events), 0);
+	int count;
 
+	if (!ctl)
+		return;
+	count = epoll_wait(ctl->epoll, events, ARRAY_SIZE(events), 0);
 	for (int i = 0; i < count; i++) {
 		struct ctl_client *client = ctl_client_find(ctl, events[i].data.u64);
 
@@ -137,14 +140,16 @@ int ctl_listener(const struct ctl *ctl, struct ctlsocket_identity *ret_identity)
 
 int ctl_fd(const struct ctl *ctl)
 {
-	return ctl->epoll;
+	return ctl ? ctl->epoll : -1;
 }
 
 int ctl_timeout(const struct ctl *ctl)
 {
-	int64_t deadline = ctl->resume_at, left;
+	int64_t deadline = ctl ? ctl->resume_at : CTL_NEVER, left;
 	const struct ctl_client *client;
 
+	if (!ctl)
+		return -1;
 	LIST_FOREACH (client, &ctl->clients, link)
 		if (client->deadline < deadline)
 			deadline = client->deadline;

@@ -47,7 +47,9 @@ int ctl_new(const struct ctl_options *options, struct ctl **ret_ctl);
 struct ctl *ctl_free(struct ctl *ctl);
 /* The listening descriptor (stays ctl's) and its socket. */
 int ctl_listener(const struct ctl *ctl, struct ctlsocket_identity *ret_identity);
-/* Readable: ctl_dispatch has work. */
+/* These accept NULL, as one that nobody ever connects to.
+ *
+ * Readable: ctl_dispatch has work; -1: never. */
 int ctl_fd(const struct ctl *ctl);
 /* Milliseconds until ctl_dispatch must be called even so; -1: no client waits for anything. */
 int ctl_timeout(const struct ctl *ctl);

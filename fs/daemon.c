@@ -63,14 +63,21 @@ static enum event handle_signals(struct daemon *daemon)
 	return GO_ON;
 }
 
+/* A copy of the descriptor may be in the new keeper for a moment: it must be taken out by hand. */
+static void forget_keeper(struct daemon *daemon)
+{
+	if (daemon->keeper < 0)
+		return;
+	epoll_ctl(daemon->epoll, EPOLL_CTL_DEL, daemon->keeper, NULL);
+	close(steal_fd(&daemon->keeper));
+}
+
 /* Watches the process that would start a successor. One that is gone already is replaced. */
 static void watch_keeper(struct daemon *daemon)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	pid_t keeper = atomic_load(&daemon->state->memory->keeper);
 
-	closep(&daemon->keeper);
-	daemon->keeper = -1;
 	if (keeper == 0 || !daemon->renew_keeper)
 		return;
 	daemon->keeper = (int)syscall(SYS_pidfd_open, keeper, 0);
@@ -85,13 +92,13 @@ static void watch_keeper(struct daemon *daemon)
 
 static void renew_keeper(struct daemon *daemon)
 {
-	int keeper = daemon->renew_keeper(daemon->renew_context);
+	int keeper;
 
+	forget_keeper(daemon);
+	keeper = daemon->renew_keeper(daemon->renew_context);
 	if (keeper < 0) {
 		log_message(LOG_ERR, "the keeper process is gone and there is no other: %s",
 			strerror(-keeper));
-		closep(&daemon->keeper);
-		daemon->keeper = -1;
 		return;
 	}
 	log_message(LOG_WARNING, "the keeper process was gone: %d is the new one", keeper);

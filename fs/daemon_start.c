@@ -180,9 +180,25 @@ static int serve(struct daemon *daemon, int fuse, bool resumes)
 			.untold = told ? NULL : &daemon->loaded.snapshot,
 		},
 		&daemon->reload);
-	if (error == 0)
-		error = session_start(daemon->session);
-	return error == 0 && resumes ? reload_request(daemon->reload, 0, NULL) : error;
+	return error < 0 ? error : session_start(daemon->session);
+}
+
+/* What changed while nobody looked. A reload that crashes each process is left to whoever asks for
+ * one. */
+static int reload_resumed(struct daemon *daemon)
+{
+	struct state_memory *memory = daemon->state->memory;
+
+	atomic_store(&memory->reloading, 0);
+	if (state_stage(daemon->state) == STATE_DETACHED)
+		return 0;
+	if (atomic_load(&memory->reload_crashes) < STATE_POISON)
+		return reload_request(daemon->reload, 0, NULL);
+	log_message(LOG_CRIT,
+		"%u reloads in a row crashed: the old view stays until one is asked for",
+		atomic_load(&memory->reload_crashes));
+	atomic_store(&memory->reload_crashes, STATE_POISON - 1);
+	return 0;
 }
 
 static enum daemon_exit start_first(struct daemon *daemon, struct diag_list *diags)
@@ -243,6 +259,8 @@ static enum daemon_exit start_resumed(struct daemon *daemon, struct diag_list *d
 	fill_pipeline(daemon);
 	if (error == 0)
 		error = serve(daemon, steal_fd(&daemon->loaded.fuse), true);
+	if (error == 0)
+		error = reload_resumed(daemon);
 	if (error < 0) {
 		diag_add(diags, DIAG_ERROR, NULL, 0,
 			"what the process before left cannot be taken over: %s", strerror(-error));
@@ -251,7 +269,10 @@ static enum daemon_exit start_resumed(struct daemon *daemon, struct diag_list *d
 			       ? DAEMON_UNUSABLE
 			       : DAEMON_MOUNT_FAILED;
 	}
-	/* Later than the requests: nobody waits for the socket as for a file. */
+	/* Later than the requests: nobody waits for the socket as for a file. A detached mount's
+	 * name is another daemon's. */
+	if (state_stage(daemon->state) == STATE_DETACHED)
+		return DAEMON_DONE;
 	if (daemon_listen(daemon, diags) < 0)
 		return DAEMON_MOUNT_FAILED;
 	return DAEMON_DONE;
@@ -289,7 +310,7 @@ static int watch_descriptors(struct daemon *daemon)
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		struct epoll_event event = { .events = EPOLLIN, .data.fd = fds[i] };
 
-		if (epoll_ctl(daemon->epoll, EPOLL_CTL_ADD, fds[i], &event) < 0)
+		if (fds[i] >= 0 && epoll_ctl(daemon->epoll, EPOLL_CTL_ADD, fds[i], &event) < 0)
 			return -errno;
 	}
 	return 0;

@@ -132,7 +132,9 @@ static void give_back_memory(void)
 static void *reload_run(void *data)
 {
 	struct reload *reload = data;
+	struct state_memory *memory = reload->options.resume->state->memory;
 
+	pthread_setname_np(pthread_self(), "gldr-reload");
 	tell_untold(reload);
 	pthread_mutex_lock(&reload->lock);
 	while (!reload->stopping) {
@@ -144,7 +146,10 @@ static void *reload_run(void *data)
 		}
 		STAILQ_REMOVE_HEAD(&reload->waiting, link);
 		pthread_mutex_unlock(&reload->lock);
+		atomic_store(&memory->reloading, 1);
 		job->result.error = run_job(reload, job);
+		atomic_store(&memory->reloading, 0);
+		atomic_store(&memory->reload_crashes, 0);
 		job->result.generation = tree_current(reload->options.tree);
 		pthread_mutex_lock(&reload->lock);
 		STAILQ_INSERT_TAIL(&reload->done, job, link);

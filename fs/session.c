@@ -111,7 +111,7 @@ static void keep_init(struct session *session, const struct state_slot *slot, si
 static void answer(struct session *session, struct state_slot *slot, size_t size)
 {
 	keep_init(session, slot, size);
-	crash_enter(slot);
+	crash_enter(&slot->crashes);
 	process(session, slot->request.bytes, size);
 	crash_enter(NULL);
 	atomic_store(&slot->request.length, 0);
@@ -179,6 +179,7 @@ static void *worker_run(void *data)
 	struct session *session = worker->session;
 	struct state_slot *slot = worker->slot;
 
+	pthread_setname_np(pthread_self(), "gldr-request");
 	crash_thread(worker->stack);
 	replay(session, slot);
 	while (!fuse_session_exited(session->fuse)) {
@@ -214,6 +215,7 @@ int session_start(struct session *session)
 	sigaction(SIGUSR1, &action, NULL);
 	sigfillset(&all);
 	sigdelset(&all, SIGUSR1);
+	crash_unblock(&all);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, WORKER_STACK);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -22,7 +22,8 @@ enum {
 	STATE_INIT_MAX = 256,
 	STATE_NAME_MAX = 256,
 	STATE_PATH_MAX = 4096,
-	/* Replays after which a request that crashes its worker is answered with EIO. */
+	/* Replays after which a request that crashes its worker is answered with EIO, and reloads
+	 * of a successor's own after which it makes none. */
 	STATE_POISON = 3,
 	/* Failed restarts in a row after which there are no more. */
 	STATE_FAILURES_MAX = 5,
@@ -65,6 +66,8 @@ struct state_memory {
 	atomic_uint crashed;  /* the worker crashed or ended by itself */
 	atomic_uint replied;  /* it has answered a request */
 	atomic_uint failures; /* failed restarts in a row */
+	atomic_uint reloading;
+	atomic_uint reload_crashes; /* in a row */
 	/* (place + 1) << 1, and 1 where the kernel was told all that this publish changed; 0: none
 	 * is published. */
 	atomic_uint published;

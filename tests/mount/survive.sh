@@ -116,14 +116,65 @@ stop_daemon
 wait_for gone "$keeper"
 GLDRIVERFS=$original
 
-# A crash of its own (not a kill): counted. After five that never answered anything the mount is given up, loudly.
-start
-expect_same "$(processes)" 2
 # A signal from outside is a kill whatever its name is.
-for i in 1 2 3 4 5 6 7; do
+start
+for _ in 1 2 3 4 5 6 7; do
   worker=$(daemon_pid)
   kill -SEGV "$worker"
   wait_for other_worker "$worker"
 done
 is_mounted || fail "kills from outside count as crashes"
 stop_daemon
+
+# Crashes of its own.
+[ -z "$SANITIZED" ] || exit 0 # a preloaded library comes before the sanitizers' own
+mkdir "$T/crasher"
+"$CC" -O1 -shared -fPIC -o "$T/crasher.so" "$SOURCES/preload/crasher.c" -ldl
+make_lib "$HOST/libnvidia-fbc.so.1.1" libnvidia-fbc.so.1 fbc
+start_crashing() {
+  export CRASHER=$T/crasher LD_PRELOAD=$T/crasher.so
+  start "$@"
+  unset LD_PRELOAD
+}
+
+# A request that crashes each worker gets EIO, nobody else anything.
+start_crashing --no-cache
+HAMMER_SKIP=libnvidia-fbc "$HELPERS/hammer" "$MNT" 600 2 >"$T/hammer.out" 2>"$T/hammer.err" &
+hammer=$!
+wait_for grep -q ready "$T/hammer.out"
+touch "$T/crasher/read"
+expect_exit 1 cat "$MNT/lib/libnvidia-fbc.so.1.1"
+expect_has "$(cat "$T/out")" "Input/output error"
+expect_has "$(cat "$LOG")" "crashed 3 workers"
+cmp "$MNT/lib/libcuda.so.1.1" "$HOST/libcuda.so.1.1"
+rm "$T/crasher/read"
+cmp "$MNT/lib/libnvidia-fbc.so.1.1" "$HOST/libnvidia-fbc.so.1.1"
+kill -TERM $hammer
+wait $hammer || fail "others failed too: $(cat "$T/hammer.err")"
+stop_daemon
+
+# A reload that crashes each worker is not tried for ever, and the view stays.
+start_crashing
+touch "$T/crasher/scan"
+touch "$HOST/libnvidia-fbc.so.1.1"
+kill -HUP "$worker"
+wait_for grep -q "3 reloads in a row crashed" "$LOG"
+"$T/probe" libcuda.so.1 | grep -q host
+expect_same "$(ctl list lib | grep -c "libnvidia-fbc.so ")" 1
+rm "$T/crasher/scan"
+expect_exit 0 ctl reload
+stop_daemon
+
+# Five restarts in a row that crash before they answer anything: the mount is given up, loudly, and what is under it shows.
+touch "$MNT/under"
+start_crashing
+started=$!
+touch "$T/crasher/start"
+kill -KILL "$worker"
+rc=0
+wait $started || rc=$?
+expect_same "$rc" 1 "exit status"
+not is_mounted
+[ -e "$MNT/under" ] || fail "a dead mount is left"
+expect_has "$(cat "$LOG")" "5 restarts in a row failed"
+expect_same "$(processes)" 0 "processes"
