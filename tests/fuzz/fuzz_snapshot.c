@@ -22,7 +22,7 @@ static uint8_t *with_header(const uint8_t *data, size_t size)
 	if (!bytes)
 		abort();
 	memcpy(bytes, data, size);
-	memcpy(bytes, SNAPSHOT_MAGIC, 8);
+	memcpy(bytes, SNAPSHOT_MAGIC, offsetof(struct snapshot_header, version));
 	store(bytes + offsetof(struct snapshot_header, version), SNAPSHOT_VERSION, 4);
 	store(bytes + offsetof(struct snapshot_header, checksum),
 		fnv1a(FNV_START, bytes + header, size - header), 8);

@@ -62,7 +62,7 @@ static struct cuda_set *builder_set(const char *id, const char *file, struct sou
 	struct cuda_set *set = calloc(1, sizeof(*set));
 
 	atomic_init(&set->references, 1);
-	strcpy(set->id, id);
+	memcpy(set->id, id, strlen(id) + 1);
 	set->entries = calloc(2, sizeof(*set->entries));
 	set->count = 2;
 	set->entries[0] = (struct set_entry){ .name = strdup(file),
@@ -122,26 +122,27 @@ static void builder_view(struct builder *builder)
 
 static void builder_nodes(struct builder *builder)
 {
-	uint32_t ino = builder->snapshot.last_ino;
+	const uint32_t last = builder->snapshot.last_ino;
 
 	builder->nodes[0] = (struct snapshot_node){ .ino = 1,
 		.kind = VIEW_DIRECTORY,
 		.mtime = { 1700000000, 999999999 },
 		.path = (char *)"" };
-	builder->nodes[1] = (struct snapshot_node){
-		.ino = ++ino, .kind = VIEW_DIRECTORY, .mtime = { -1, 1 }, .path = (char *)"lib/gone"
-	};
-	builder->nodes[2] = (struct snapshot_node){ .ino = ++ino,
+	builder->nodes[1] = (struct snapshot_node){ .ino = last + 1,
+		.kind = VIEW_DIRECTORY,
+		.mtime = { -1, 1 },
+		.path = (char *)"lib/gone" };
+	builder->nodes[2] = (struct snapshot_node){ .ino = last + 2,
 		.kind = VIEW_LINK,
 		.path = (char *)"lib/old",
 		.target = (char *)"older",
 		.target_size = 5 };
-	builder->nodes[3] = (struct snapshot_node){ .ino = ++ino,
+	builder->nodes[3] = (struct snapshot_node){ .ino = last + 3,
 		.kind = VIEW_CONTENT,
 		.path = (char *)".gldriverfs/status.json",
 		.target = (char *)"a\0b",
 		.target_size = 3 };
-	builder->nodes[4] = (struct snapshot_node){ .ino = ++ino,
+	builder->nodes[4] = (struct snapshot_node){ .ino = last + 4,
 		.kind = VIEW_FILE,
 		.source = builder->sources[4],
 		.overlay = builder->overlays[2] };
