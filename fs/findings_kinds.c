@@ -73,6 +73,8 @@ static const struct finding_kind kinds[] = {
 		"where a program fails to load it: 'include' it by name in the layer that has it" },
 	{ "reflexive-link", "the name is not served",
 		"remove the link, or make it lead to a file" },
+	{ "sets", "a program that runs since long may fail to load more of its driver",
+		"restart the programs that use the GPU" },
 	{ "several-versions", "only one version of each library is served",
 		"remove the other version's files, or 'exclude' them" },
 	{ "tables", "an installed table is not used: older knowledge stays in force",

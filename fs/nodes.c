@@ -154,14 +154,28 @@ static int node_fill(struct node *node, const struct node_key *key)
 	return 0;
 }
 
-int nodes_take(struct nodes *nodes, struct node_key *key, struct node **ret_node)
+static struct node *find_by_key(struct nodes *nodes, struct node_key *key)
 {
 	struct node *node;
 
 	key->hash = key_hash(key);
 	for (node = *nodes_key_bucket(nodes, key->hash); node; node = node->next_by_key)
 		if (key_matches(key, node))
-			break;
+			return node;
+	return NULL;
+}
+
+struct node *nodes_find_file(struct nodes *nodes, struct source *source, struct overlay *overlay)
+{
+	struct node_key key = { .kind = VIEW_FILE, .source = source, .overlay = overlay };
+
+	return find_by_key(nodes, &key);
+}
+
+int nodes_take(struct nodes *nodes, struct node_key *key, struct node **ret_node)
+{
+	struct node *node = find_by_key(nodes, key);
+
 	if (!node) {
 		if (nodes_grow(nodes) < 0 || nodes->last_ino == UINT32_MAX)
 			return -ENOMEM;

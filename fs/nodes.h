@@ -65,6 +65,8 @@ uint32_t nodes_last(const struct nodes *nodes);
  * published as any. Returns 0, -EBADMSG: they contradict each other, or -ENOMEM. */
 int nodes_restore(struct nodes *nodes, const struct snapshot *snapshot);
 
+/* The node of a file with these changes (NULL: none), or NULL. */
+struct node *nodes_find_file(struct nodes *nodes, struct source *source, struct overlay *overlay);
 struct node *nodes_find(struct nodes *nodes, uint64_t ino);
 /* The kernel gets one more reference. */
 void nodes_reveal(struct nodes *nodes, struct node *node);

@@ -158,7 +158,13 @@ static int change_files(struct generation *generation, const struct pipeline_req
 		r = manifest_edit_view(view, generation->mountpoint, &generation->diags);
 	if (r == 0)
 		r = sets_collect(view, &generation->decision,
-			request->before ? &request->before->sets : NULL, &generation->sets);
+			request->before ? &request->before->sets : NULL, &request->usage,
+			&generation->sets);
+	if (r == 0 && generation->sets.n_dropped > 0)
+		diag_add_as(&generation->diags, DIAG_WARNING, "sets", NULL, 0,
+			"%zu CUDA sets that programs may still use are not served any more: %d at "
+			"most are",
+			generation->sets.n_dropped, SETS_MAX);
 	return r < 0 ? r : view_identify(view);
 }
 

@@ -21,6 +21,7 @@ struct pipeline_request {
 	struct plan_cache *plans; /* NULL: none */
 	/* The published one, whose CUDA sets go on being served; NULL: none. */
 	const struct generation *before;
+	struct sets_usage usage; /* of those */
 };
 
 /* Builds a generation (not published; the inode numbers of its view are 0). Returns 0, or -errno

@@ -79,6 +79,7 @@ static int run_pipeline(struct reload *reload, struct reload_result *result)
 	int error;
 
 	request.before = before;
+	request.usage = (struct sets_usage){ tree_uses_set, reload->options.tree };
 	error = pipeline_run(&request, &generation, &result->diags);
 	return error < 0 ? error : publish(reload, generation, result);
 }

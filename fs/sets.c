@@ -129,10 +129,11 @@ static int take_active(
 }
 
 int sets_collect(struct view *view, const struct decision *decision, const struct set_list *before,
-	struct set_list *ret_sets)
+	const struct sets_usage *usage, struct set_list *ret_sets)
 {
 	struct set_list sets = { 0 };
 	struct cuda_set *active;
+	size_t n_earlier = 0;
 	int r = take_active(view, decision, &active);
 
 	if (r < 0)
@@ -142,10 +143,16 @@ int sets_collect(struct view *view, const struct decision *decision, const struc
 	for (size_t i = 0; before && i < before->count; i++) {
 		struct cuda_set *set = before->items[i];
 
-		if (sets.count == SETS_EARLIER + (active != NULL))
-			break;
 		if (active && strcmp(set->id, active->id) == 0)
 			continue;
+		if (n_earlier == SETS_EARLIER &&
+			!(usage->is_used && usage->is_used(usage->context, set)))
+			continue;
+		n_earlier += n_earlier < SETS_EARLIER;
+		if (sets.count == SETS_MAX) {
+			sets.n_dropped++;
+			continue;
+		}
 		atomic_fetch_add_explicit(&set->references, 1, memory_order_relaxed);
 		sets.items[sets.count++] = set;
 	}

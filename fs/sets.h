@@ -13,8 +13,8 @@
 
 enum {
 	SETS_ID_SIZE = 9, /* 8 hex digits and the NUL */
-	SETS_EARLIER = 8, /* of earlier generations */
-	SETS_MAX = SETS_EARLIER + 1,
+	SETS_EARLIER = 8, /* of earlier generations, in use or not */
+	SETS_MAX = 64,    /* in all */
 };
 
 /* One name in lib/ of a set. All owned, references. */
@@ -39,6 +39,13 @@ struct cuda_set {
 struct set_list {
 	struct cuda_set *items[SETS_MAX];
 	size_t count;
+	size_t n_dropped; /* earlier ones in use that found no place */
+};
+
+/* Whether a program may still load from an earlier set: the kernel holds a file of it. */
+struct sets_usage {
+	bool (*is_used)(void *context, const struct cuda_set *set); /* NULL: none is used */
+	void *context;
 };
 
 /* Whether an entry of lib/ is of the active CUDA set: with compat on, all that the compat layer
@@ -51,9 +58,9 @@ bool sets_pins(const struct source *source);
  * not) has no CUDA library, *ret_id is ""; or -ENOMEM. */
 int sets_identify(struct view *view, const struct decision *decision, char ret_id[SETS_ID_SIZE]);
 /* Fills the list: the active set, as the view has it, and then those of the generation before (may
- * be NULL). Returns 0 or -ENOMEM. */
+ * be NULL), the latest SETS_EARLIER and those that are used still. Returns 0 or -ENOMEM. */
 int sets_collect(struct view *view, const struct decision *decision, const struct set_list *before,
-	struct set_list *ret_sets);
+	const struct sets_usage *usage, struct set_list *ret_sets);
 /* Adds the set directories to the (unfinished) view. The entries borrow layer names from the list.
  * view->n_entries does not count them. Returns 0 or -ENOMEM. */
 int sets_add(struct view *view, const struct decision *decision, const struct set_list *sets);

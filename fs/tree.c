@@ -259,6 +259,23 @@ void tree_change_clear(struct tree_change *change)
 	*change = (struct tree_change){ 0 };
 }
 
+bool tree_uses_set(void *context, const struct cuda_set *set)
+{
+	struct tree *tree = context;
+	TREE_LOCK(tree);
+
+	for (size_t i = 0; i < set->count; i++) {
+		const struct set_entry *entry = &set->entries[i];
+		const struct node *node = NULL;
+
+		if (entry->kind == VIEW_FILE)
+			node = nodes_find_file(tree->nodes, entry->source, entry->overlay);
+		if (node && node->lookups > 0)
+			return true;
+	}
+	return false;
+}
+
 void tree_count(struct tree *tree, struct tree_counts *ret_counts)
 {
 	TREE_LOCK(tree);

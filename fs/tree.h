@@ -56,6 +56,9 @@ int tree_snapshot(
  * do not fit the view, or -ENOMEM. */
 int tree_restore(struct tree *tree, struct generation *generation, const struct snapshot *snapshot);
 
+/* Whether the kernel holds a file of the set; fits sets_usage with the tree as context. */
+bool tree_uses_set(void *context, const struct cuda_set *set);
+
 /* The requests. Each allocates nothing and returns 0 or -errno: -ENOENT for a name or node that is
  * not there, -ENOTDIR, -EISDIR, -EINVAL. */
 /* `thread` asks, 0: not known. -ESTALE: it must walk its path again (module `stale`). *ret_keep:

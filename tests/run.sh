@@ -49,7 +49,7 @@ seconds_allowed() {
   case $1 in
   long/*) echo 7200 ;;
   real/* | script/golden | script/machines) echo 300 ;;
-  mount/storm) [ "$LONG" = 1 ] && echo 300 || echo 120 ;;
+  mount/storm | mount/kill | mount/rounds) [ "$LONG" = 1 ] && echo 900 || echo 120 ;;
   *) echo 120 ;;
   esac
 }

@@ -27,6 +27,8 @@ late "$HOST" 470.1 host
 late "$COMPAT" 535.1 compat
 rm "$COMPAT/libnvidia-ml.so"*
 
+other_worker() { [ "$(daemon_pid)" != "$1" ]; }
+
 # Loads libcuda, says so, and loads the rest from inside libcuda for each line that it reads.
 "$CC" -O1 -x c - -o "$T/program" "-Wl,-rpath,$MNT/lib" -Wl,--enable-new-dtags -ldl <<'EOF'
 #include <dlfcn.h>
@@ -99,15 +101,34 @@ for present in auto file symlink; do
   stop_daemon
 done
 
-# The last 8 earlier sets stay.
+# The last 8 earlier sets stay, and the one of a program that runs since long, whatever became of the host's files.
 toggle_policy "mode = off"
 start_daemon
 first=$(set_of)
-for i in 1 2 3 4 5 6 7 8; do
+mkfifo "$T/to" "$T/from"
+for i in $(seq 9); do
   make_lib "$HOST/libnvidia-nvvm.so.4" libnvidia-nvvm.so.4 "host$i"
   ctl reload
+  [ "$i" = 9 ] || [ -e "$MNT/.gldriverfs/set/$first" ] || fail "the set $i back is gone"
 done
-[ -e "$MNT/.gldriverfs/set/$first/lib/libcuda.so.1" ] || fail "the eighth set back is gone"
-make_lib "$HOST/libnvidia-nvvm.so.4" libnvidia-nvvm.so.4 host9
-ctl reload
 expect_absent "$MNT/.gldriverfs/set/$first"
+first=$(set_of)
+"$T/program" <"$T/to" >"$T/from" &
+exec 7>"$T/to" 8<"$T/from"
+read -rt 10 said <&8
+expect_same "$said" host
+for i in $(seq 20); do
+  late "$HOST" 470.1 "upgrade$i"
+  ctl reload
+  [ $((i % 7)) != 0 ] || { worker=$(daemon_pid) && kill -KILL "$worker" && wait_for other_worker "$worker"; }
+done
+expect_who libcuda.so.1 upgrade20
+echo libnvidia-ptxjitcompiler.so.1 >&7
+read -rt 10 said <&8
+expect_same "$said" host "for a libcuda of 20 upgrades ago"
+echo libnvidia-nvvm.so.4 >&7
+read -rt 10 said <&8
+expect_same "$said" host9 "for a libcuda of 20 upgrades ago"
+exec 7>&- 8<&-
+wait
+stop_daemon

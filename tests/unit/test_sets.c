@@ -81,12 +81,14 @@ static bool has(struct view *view, const char *set, const char *name, const char
 	return entry && string_equal(entry->layer, layer);
 }
 
+static struct sets_usage usage; /* none: no set is in use */
+
 static void finish(struct view *view, const struct decision *decision,
 	const struct set_list *before, struct set_list *ret_sets)
 {
 	size_t n_entries = view->n_entries;
 
-	assert_int_equal(sets_collect(view, decision, before, ret_sets), 0);
+	assert_int_equal(sets_collect(view, decision, before, &usage, ret_sets), 0);
 	assert_int_equal(sets_add(view, decision, ret_sets), 0);
 	assert_int_equal(view->n_entries, n_entries);
 	assert_int_equal(view_finish(view), 0);
@@ -196,6 +198,47 @@ static void test_toggle(void **state)
 	}
 }
 
+static bool is_used(void *context, const struct cuda_set *set)
+{
+	return strcmp(context, "all") == 0 || strcmp(context, set->id) == 0;
+}
+
+/* One that a program uses stays beyond the latest eight, up to a bound. */
+static void test_used(void **state)
+{
+	static char everything[] = "all";
+	struct set_list before = { 0 };
+	char first[SETS_ID_SIZE] = "";
+
+	(void)state;
+	for (int i = 0; i < 2 * SETS_MAX; i++) {
+		_cleanup_(freep) char *version = string_format("470.%d", i);
+		struct view *view = driver(false, version);
+		struct set_list sets = { 0 };
+
+		finish(view, &off, &before, &sets);
+		if (i == 0)
+			memcpy(first, sets.items[0]->id, sizeof(first));
+		usage = (struct sets_usage){ is_used, i < 20 ? first : everything };
+		if (i <= SETS_MAX)
+			assert_true(has(view, first, "libcuda.so.470.0", "host"));
+		if (i > SETS_EARLIER + 1 && i <= 20)
+			assert_int_equal(sets.count, SETS_EARLIER + 2);
+		if (i <= SETS_MAX)
+			assert_int_equal(sets.n_dropped, 0);
+		if (i == 2 * SETS_MAX - 1) {
+			assert_int_equal(sets.count, SETS_MAX);
+			assert_int_equal(sets.n_dropped, 1);
+			assert_false(has(view, first, "libcuda.so.470.0", "host"));
+		}
+		view_free(view);
+		sets_clear(&before);
+		before = sets;
+	}
+	usage = (struct sets_usage){ 0 };
+	sets_clear(&before);
+}
+
 /* The active one and eight before it. */
 static void test_limit(void **state)
 {
@@ -207,7 +250,7 @@ static void test_limit(void **state)
 		_cleanup_(freep) char *version = string_format("470.%d", i);
 		struct view *view = driver(false, version);
 		struct set_list sets = { 0 };
-		int expected = i < SETS_EARLIER ? i + 1 : SETS_MAX;
+		int expected = i < SETS_EARLIER ? i + 1 : SETS_EARLIER + 1;
 
 		finish(view, &off, &before, &sets);
 		assert_int_equal(sets.count, expected);
@@ -228,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_ids),
 		cmocka_unit_test(test_toggle),
 		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
