@@ -65,10 +65,11 @@ bool discover_has(struct discovery *discovery, const char *path, const char *pre
 	_cleanup_(scan_opened_clear) struct scan_opened opened;
 	_cleanup_(scan_names_clear) struct scan_names names = { 0 };
 	const struct rootfs_avoid *avoid = &discovery->job->avoid;
+	const struct touched_names matter = { .driver = true };
 	bool found = false;
 
 	if (scan_open(discovery->job, discovery->root, path, "lib", &opened) < 0 ||
-		scan_list(&opened.node, &names) < 0)
+		scan_list(discovery->job, &opened.node, &matter, &names) < 0)
 		return false;
 	for (size_t i = 0; !found && i < names.count; i++) {
 		_cleanup_(rootfs_node_clear) struct rootfs_node node = { .fd = -1 };
@@ -84,7 +85,7 @@ bool discover_has(struct discovery *discovery, const char *path, const char *pre
 static int take_manifests(const struct scan_place *place)
 {
 	_cleanup_(scan_names_clear) struct scan_names names = { 0 };
-	int result = scan_list(place->directory, &names);
+	int result = scan_list(place->job, place->directory, &scan_all_names, &names);
 
 	for (size_t i = 0; result == 0 && i < names.count; i++)
 		result = scan_take_manifest(place, &names.items[i]);
