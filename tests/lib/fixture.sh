@@ -116,9 +116,11 @@ make_probe() {
   "$CC" -O1 -o "$1" "$SOURCES/probe.c" -ldl "-Wl,-rpath,$2" -Wl,--enable-new-dtags
 }
 
-# policy LINE...: the whole policy file; without a [gldriverfs] section of its own one is put first.
+# policy LINE...: the whole policy file. Changes are followed only where a line says so: when a reload happens is the
+# test's to say.
 policy() {
   printf '%s\n' "$@" >"$POLICY"
+  [[ "$*" == *"watch = "* ]] || printf '%s\n' "[gldriverfs]" "watch = no" >>"$POLICY"
 }
 host_policy() {
   policy "[layer host]" "role = host" "dir = $HOST" "$@"
