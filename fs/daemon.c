@@ -46,6 +46,7 @@ static int on_runtime(void *context, struct status_runtime *ret_runtime)
 	ret_runtime->owner = geteuid();
 	ret_runtime->config = daemon->options.config;
 	ret_runtime->override = daemon->names.override;
+	ret_runtime->watched = watch_count(daemon->watch);
 	ret_runtime->unpinned = counts.descriptors.unpinned;
 	ret_runtime->failed = daemon->reload_failed ? &daemon->failed : NULL;
 	for (size_t i = 0; i < OPS_COUNT; i++)
@@ -83,6 +84,8 @@ static enum daemon_exit load_first(
 	daemon->cache = scan_cache_new();
 	daemon->driver_probes = driver_probe_cache_new(NULL);
 	daemon->plans = plan_cache_new();
+	if (watch_new(&daemon->watch) < 0)
+		return DAEMON_MOUNT_FAILED;
 	if (!daemon->tree || !daemon->cache || !daemon->driver_probes || !daemon->plans)
 		return DAEMON_MOUNT_FAILED;
 	/* What lies in a directory is looked at, not run. */
@@ -90,6 +93,7 @@ static enum daemon_exit load_first(
 		daemon->pipeline.driver_probes = daemon->driver_probes;
 	daemon->pipeline.pool = daemon->pool;
 	daemon->pipeline.plans = daemon->plans;
+	daemon->pipeline.watch = daemon->watch;
 	daemon->pipeline.mountpoint = daemon->point.path;
 	daemon->pipeline.scan = (struct scan_request){
 		.root = daemon->root,
@@ -183,13 +187,14 @@ static int block_signals(struct daemon *daemon)
 
 static int watch_descriptors(struct daemon *daemon)
 {
-	int fds[4];
+	int fds[5];
 
 	daemon->epoll = epoll_create1(EPOLL_CLOEXEC);
 	fds[0] = daemon->signals;
 	fds[1] = daemon->ended;
 	fds[2] = reload_fd(daemon->reload);
 	fds[3] = ctl_fd(daemon->ctl);
+	fds[4] = watch_fd(daemon->watch);
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		struct epoll_event event = { .events = EPOLLIN, .data.fd = fds[i] };
 
@@ -284,6 +289,9 @@ int daemon_run(struct daemon *daemon)
 			return 0;
 		if (ready == 1 && event.data.fd == daemon->signals && !handle_signals(daemon))
 			return 0;
+		if (ready == 1 && event.data.fd == watch_fd(daemon->watch) &&
+			watch_dispatch(daemon->watch))
+			reload_request(daemon->reload, 0, NULL);
 		while (reload_take(daemon->reload, &result)) {
 			finish_reload(daemon, &result);
 			reload_result_clear(&result);
@@ -329,6 +337,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 	scan_cache_free(daemon->cache);
 	driver_probe_cache_free(daemon->driver_probes);
 	plan_cache_free(daemon->plans);
+	watch_free(daemon->watch);
 	fdpool_free(daemon->pool);
 	rootfs_unref(daemon->under);
 	rootfs_unref(daemon->root);
