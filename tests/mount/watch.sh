@@ -1,53 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# watch = yes: every kind of change is followed without a reload by hand, upgrades as one reload or a few, nothing is
-# missed when inotify overflows, and an idle daemon makes no system call. Case A03's upgrade under a probe in a loop.
+# watch = yes: every kind of change is followed without a reload by hand; programs keep what they have; case A16 live; what
+# the limits of inotify leave.
 . "$(dirname "$0")/../lib/fixture.sh"
 need_root
 need_fuse
-command -v strace >/dev/null || skip "no strace"
-TRACER=
-
-# The policy and what is watched have directories where nothing else happens.
-R=$T/root POLICY=$T/policy/policy.conf
-mkdir -p "$T/policy" "$T/traces" "$R"/{run,etc,usr/lib}
-who_is() { [ "$("$T/probe" "$1" 2>/dev/null || :)" = "$2" ]; }
-is_absent() { [ ! -e "$MNT/lib/$1" ]; }
-has_problem() { status_of -c .problems | grep -qF "$1"; }
-is_healthy() { [ "$(status_of -c '[.problems[] | select(.level == "error")]')" = "[]" ]; }
-make_probe "$T/probe" "$MNT/lib"
-
-# System calls of the daemon are written to $T/traces/calls while they are followed.
-follow() { # CALLS
-  : >"$T/traces/calls"
-  strace -f -qq -e trace="$1" -o "$T/traces/calls" -p "$(cat "$T/pid")" 2>"$T/traces/messages" &
-  TRACER=$!
-  wait_for grep -q "^TracerPid:.[1-9]" "/proc/$(cat "$T/pid")/status"
-}
-unfollow() {
-  kill -INT "$TRACER"
-  wait "$TRACER" || :
-}
-# Every load reads this policy file once.
-reloads() { grep -c "openat(.*\"$POLICY\"" "$T/traces/calls" || :; }
-# Nothing waits for quiet: the daemon's threads sleep, and have for some time.
-switches() { cat /proc/"$(cat "$T/pid")"/task/*/status | awk '/ctxt_switches/ { n += $2 } END { print n }'; }
-is_settled() {
-  local before
-  before=$(switches)
-  read -rt 0.8 _ <>"$T/pause" || :
-  [ "$(switches)" = "$before" ]
-}
+. tests/lib/watch.sh
 
 make_driver "$HOST" 535.1 host
 make_driver "$HOST2" 535.1 other
 make_driver "$T/third" 535.1 third
-start() { # POLICY-LINE...
-  policy "[gldriverfs]" "watch = yes" "runpath = none" "$@"
-  start_daemon
-  daemon_pid >"$T/pid"
-}
-
 # --- The library directory: replaced by rename, added, removed; running programs keep what they have.
 start "[layer host]" "role = host" "dir = $HOST"
 [ "$(status_of .watched)" -gt 2 ] || fail "the status counts $(status_of .watched) watched directories"
@@ -111,102 +73,71 @@ wait_for not none_watched
 stop_daemon
 rm "$POLICY"
 
-# --- A layer that is not there yet, through a link that is not there yet; idle; what cannot matter; a storm.
-later=$T/later/deep/lib
-start "[layer compat]" "optional = yes" "dir = $later" "[compat]" "mode = on" "[layer host]" "role = host" "dir = $HOST"
-mkdir -p "$T/elsewhere/deep"
-ln -s elsewhere "$T/later"
-make_driver "$T/elsewhere/deep/lib" 550.1 compat
-wait_for who_is libcuda.so.1 compat
-rm "$T/later"
-wait_for who_is libcuda.so.1 other
-
-wait_for is_settled
-# Being traced wakes it once.
-follow all
-read -rt 1 _ <>"$T/pause" || :
-calls=$(wc -l <"$T/traces/calls")
-read -rt 3 _ <>"$T/pause" || :
-expect_same "$(wc -l <"$T/traces/calls")" "$calls" "system calls of an idle daemon: $(tail -n +"$calls" "$T/traces/calls")"
-unfollow
-
-follow openat
-for i in {1..300}; do
-  : >"$HOST/libsomething$i.so.1.dpkg-new"
-  mv "$HOST/libsomething$i.so.1.dpkg-new" "$HOST/libsomething$i.so.1"
-  : >"$HOST/.#libcuda.so.1"
-  : >"$HOST/libcuda.so.535.1~"
-  : >"$HOST/libcuda.so.535.1.dpkg-new"
-done
-rm "$HOST"/libsomething* "$HOST"/.#* "$HOST"/*~ "$HOST"/*.dpkg-new
-wait_for is_settled
-expect_same "$(reloads)" 0 "reloads for names that cannot matter"
-for i in {1..3000}; do echo "libnvidia-x$i.so.1"; done >"$T/names"
-(cd "$HOST" && xargs touch <"$T/names" && for name in $(cat "$T/names"); do
-  echo "rename('$name', '$name.1');"
-done | sed "1i chdir('$HOST');" | perl)
-make_lib "$HOST/libnvidia-fbc.so.1" libnvidia-fbc.so.1 last
-wait_for who_is libnvidia-fbc.so.1 last
-wait_for is_settled
-unfollow
-n=$(reloads)
-[ "$n" -ge 1 ] && [ "$n" -le 4 ] || fail "$n reloads for 3,000 files"
-rm "$HOST"/libnvidia-x*
-wait_for is_settled
-
-# --- More events than the queue holds: the first are lost, and with them the one that matters.
-queue=$(cat /proc/sys/fs/inotify/max_queued_events)
-if [ "$queue" -le 20000 ]; then
-  follow read
-  kill -STOP "$(cat "$T/pid")"
-  perl -e 'for (0..$ARGV[1]) { rename("$ARGV[0]/libx.so.".$_, "$ARGV[0]/libx.so.".($_ + 1)) or open(my $f, ">", "$ARGV[0]/libx.so.".($_ + 1)) }' "$HOST" "$queue"
-  make_lib "$HOST/libnvidia-tls.so.1" libnvidia-tls.so.1 lost
-  mkdir -p "$T/later/deep"
-  make_driver "$later" 550.1 compat
-  kill -CONT "$(cat "$T/pid")"
-  wait_for who_is libnvidia-tls.so.1 lost
-  wait_for who_is libcuda.so.1 compat
-  unfollow
-  grep -q 'IN_Q_OVERFLOW\|read' "$T/traces/calls" || fail "nothing was read"
-  # The watches are whole again.
-  rm "$HOST/libnvidia-tls.so.1"
-  wait_for is_absent libnvidia-tls.so.1
-fi
-stop_daemon
-
 # --- A machine's own places: the first choice appears, a drop-in directory appears, a list changes.
 ctl_status() { status_of "$1" 2>/dev/null; }
 mkdir -p "$R/a" "$R/b" "$R/etc/csv"
 cp -a "$HOST2/." "$R/a/" && cp -a "$T/third/." "$R/b/"
 "$GLDRIVERFS" --root "$R" --name inst "$MNT" 2>>"$LOG" || fail "exits $?"
 daemon_pid >"$T/pid"
-put() { # FILE LINE...
+write() { # FILE LINE...
   local file=$R/$1
   shift
   mkdir -p "$(dirname "$file")"
   printf '%s\n' "$@" >"$file.new"
   mv "$file.new" "$file"
 }
-put usr/lib/gldriverfs/inst.conf "[layer host]" "dir = /a"
+write usr/lib/gldriverfs/inst.conf "[layer host]" "dir = /a"
 wait_for who_is libcuda.so.1 other
-put etc/gldriverfs/inst.conf "[layer host]" "dir = /b"
+write etc/gldriverfs/inst.conf "[layer host]" "dir = /b"
 wait_for who_is libcuda.so.1 third
-put etc/gldriverfs/inst.conf.d/50.conf "[layer host]" "dir = /a"
+write etc/gldriverfs/inst.conf.d/50.conf "[layer host]" "dir = /a"
 wait_for who_is libcuda.so.1 other
-put usr/lib/gldriverfs/inst.conf.d/60.conf "[layer host]" "dir = /b"
+write usr/lib/gldriverfs/inst.conf.d/60.conf "[layer host]" "dir = /b"
 wait_for who_is libcuda.so.1 third
 rm "$R/usr/lib/gldriverfs/inst.conf.d/60.conf"
 wait_for who_is libcuda.so.1 other
-put run/gldriverfs/inst.conf "[layer x]" "role = host" "csv = /etc/csv" "optional = yes"
+write run/gldriverfs/inst.conf "[layer x]" "role = host" "csv = /etc/csv" "optional = yes"
 rm -r "$R/etc/gldriverfs" "$R/usr/lib/gldriverfs"
 wait_for is_absent libcuda.so.1
-put etc/csv/drivers.csv "lib, /b/libcuda.so.1"
+write etc/csv/drivers.csv "lib, /b/libcuda.so.1"
 wait_for who_is libcuda.so.1 third
 ln -s /a/libcuda.so.535.1 "$R/b/new" && mv -T "$R/b/new" "$R/b/libcuda.so.1"
 wait_for who_is libcuda.so.1 other
 stop_daemon
 
-# --- The limits: a warning that says what to raise, and reloads work.
-limit=$(cat /proc/sys/user/max_inotify_watches)
+# --- A16 without a reload by hand: a policy that leads into the mount is refused, what is served stays.
 start "[layer host]" "role = host" "dir = $HOST"
+sed "s|$HOST\$|$MNT/lib|" "$POLICY" >"$T/policy/new" && mv "$T/policy/new" "$POLICY"
+wait_for has_problem "lies on a mount of gldriverfs itself"
+timeout 2 ls "$MNT/lib" >/dev/null || fail "ls does not answer"
+follow inotify_add_watch
+ctl reload >/dev/null 2>&1 || :
+wait_for grep -q inotify_add_watch "$T/traces/calls"
+unfollow
+wait_for is_settled
+who_is libcuda.so.1 other || fail "the old view is gone"
 stop_daemon
+
+# --- The limits, in a user namespace of its own: a warning that says what to raise, and reloads work.
+limited() { # LIMIT VALUE
+  unshare -U -r -m --propagation private bash -c '
+    limit=$1 T=$2 MNT=$3 GLDRIVERFS=$4 GLDRIVERCTL=$5 POLICY=$6
+    echo "$7" >/proc/sys/user/$limit || exit 77
+    mount -t tmpfs -o mode=755 tmpfs /run
+    "$GLDRIVERFS" --config "$POLICY" --foreground "$MNT" 2>"$T/limited.log" & pid=$!
+    until grep -q answers "$T/limited.log"; do kill -0 $pid || exit 1; read -rt 0.02 _ <>"$T/pause"; done
+    "$GLDRIVERCTL" --mount "$MNT" --json status
+    sed -i s/535/536/ "$POLICY" && "$GLDRIVERCTL" --mount "$MNT" reload >&2 && ls "$MNT/lib" >"$T/limited.ls"
+    kill -TERM $pid; wait $pid' limited "$1" "$T" "$MNT" "$GLDRIVERFS" "$GLDRIVERCTL" "$POLICY" "$2" || fail "exits $?: $(cat "$T/limited.log")"
+}
+mkdir "$T/lib536" "$T/lib535"
+make_driver "$T/lib535" 535.1 old
+make_driver "$T/lib536" 536.1 new
+for limit in max_inotify_watches:3:max_user_watches max_inotify_instances:0:max_user_instances; do
+  policy "[gldriverfs]" "watch = yes" "[layer host]" "role = host" "dir = $T/lib535"
+  IFS=: read -r key value word <<<"$limit"
+  limited "$key" "$value" >"$T/limited.json"
+  expect_has "$(jq -r '.problems[] | select(.id == "unwatched" and .level == "warning").text' "$T/limited.json")" "fs.inotify.$word"
+  [ "$(jq .watched "$T/limited.json")" -le "$value" ] || fail "$(jq .watched "$T/limited.json") directories are watched"
+  grep -qx libcuda.so.536.1 "$T/limited.ls" || fail "the reload has done nothing"
+done
