@@ -9,7 +9,7 @@ need_fuse
 
 make_driver "$HOST" 535.1 host
 make_driver "$HOST2" 535.1 other
-make_driver "$T/third" 535.1 third
+
 # --- The library directory: replaced by rename, added, removed; running programs keep what they have.
 start "[layer host]" "role = host" "dir = $HOST"
 [ "$(status_of .watched)" -gt 2 ] || fail "the status counts $(status_of .watched) watched directories"
@@ -39,6 +39,16 @@ wait_for has_problem "$HOST does not exist"
 who_is libcuda.so.1 other || fail "a failed reload has taken the old view"
 mv "$HOST.away" "$HOST"
 wait_for is_healthy
+
+# A policy that asks for what is not there yet is mended by what comes, not by itself.
+sed "s|$HOST\$|$T/missing/lib|" "$POLICY" >"$T/policy/new"
+cp "$POLICY" "$T/good" && mv "$T/policy/new" "$POLICY"
+wait_for has_problem "$T/missing/lib does not exist"
+make_driver "$T/third" 535.1 third
+cp -a "$T/third" "$T/unpacked" && mkdir "$T/missing" && mv "$T/unpacked" "$T/missing/lib"
+wait_for who_is libcuda.so.1 third
+mv "$T/good" "$POLICY"
+wait_for who_is libcuda.so.1 other
 
 # --- The policy: broken and mended, replaced by rename, through links.
 cp "$POLICY" "$T/good"
@@ -120,6 +130,7 @@ stop_daemon
 
 # --- The limits, in a user namespace of its own: a warning that says what to raise, and reloads work.
 limited() { # LIMIT VALUE
+  # shellcheck disable=SC2016 # the inner shell expands
   unshare -U -r -m --propagation private bash -c '
     limit=$1 T=$2 MNT=$3 GLDRIVERFS=$4 GLDRIVERCTL=$5 POLICY=$6
     echo "$7" >/proc/sys/user/$limit || exit 77
