@@ -116,8 +116,11 @@ static void expire(struct ctl *ctl)
 void ctl_dispatch(struct ctl *ctl)
 {
 	struct epoll_event events[32];
-	int count = epoll_wait(ctl->epoll, events, ARRAY_SIZE(events), 0);
+	int count;
 
+	if (!ctl)
+		return;
+	count = epoll_wait(ctl->epoll, events, ARRAY_SIZE(events), 0);
 	for (int i = 0; i < count; i++) {
 		struct ctl_client *client = ctl_client_find(ctl, events[i].data.u64);
 
@@ -129,16 +132,24 @@ void ctl_dispatch(struct ctl *ctl)
 	expire(ctl);
 }
 
+int ctl_listener(const struct ctl *ctl, struct ctlsocket_identity *ret_identity)
+{
+	*ret_identity = ctl->identity;
+	return ctl->listener;
+}
+
 int ctl_fd(const struct ctl *ctl)
 {
-	return ctl->epoll;
+	return ctl ? ctl->epoll : -1;
 }
 
 int ctl_timeout(const struct ctl *ctl)
 {
-	int64_t deadline = ctl->resume_at, left;
+	int64_t deadline = ctl ? ctl->resume_at : CTL_NEVER, left;
 	const struct ctl_client *client;
 
+	if (!ctl)
+		return -1;
 	LIST_FOREACH (client, &ctl->clients, link)
 		if (client->deadline < deadline)
 			deadline = client->deadline;
@@ -160,7 +171,14 @@ static int start(struct ctl *ctl)
 	ctl->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (ctl->epoll < 0)
 		return -errno;
-	ctl->listener = ctlsocket_listen(ctl->path, &ctl->identity);
+	if (ctl->options.listener > 0 && ctlsocket_is(ctl->path, &ctl->options.identity)) {
+		ctl->listener = ctl->options.listener;
+		ctl->identity = ctl->options.identity;
+	} else {
+		if (ctl->options.listener > 0)
+			close(ctl->options.listener);
+		ctl->listener = ctlsocket_listen(ctl->path, &ctl->identity);
+	}
 	if (ctl->listener < 0)
 		return ctl->listener;
 	if (epoll_ctl(ctl->epoll, EPOLL_CTL_ADD, ctl->listener, &event) < 0)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "ctlsocket.h"
 #include "status.h"
 
 #define CTL_REQUEST_MAX (64 * 1024)
@@ -25,8 +26,11 @@ struct ctl_callbacks {
 };
 
 struct ctl_options {
-	const char *path;    /* of the socket; its directory is made when missing */
-	uid_t owner;         /* may change, as root may */
+	const char *path; /* of the socket; its directory is made when missing */
+	/* An earlier process' listening descriptor for that path, taken over; 0: none. */
+	int listener;
+	struct ctlsocket_identity identity; /* of its socket */
+	uid_t owner;                        /* may change, as root may */
 	unsigned timeout_ms; /* for a whole request, and for a client that does not read; 0: 5000 */
 	unsigned max_clients; /* at once, the others wait in the backlog; 0: 64 */
 	struct ctl_callbacks callbacks;
@@ -41,7 +45,11 @@ int ctl_new(const struct ctl_options *options, struct ctl **ret_ctl);
 /* Closes all clients (a waiting one gets no reply) and removes the socket if it is still this one.
  * Accepts NULL, returns NULL. */
 struct ctl *ctl_free(struct ctl *ctl);
-/* Readable: ctl_dispatch has work. */
+/* The listening descriptor (stays ctl's) and its socket. */
+int ctl_listener(const struct ctl *ctl, struct ctlsocket_identity *ret_identity);
+/* These accept NULL, as one that nobody ever connects to.
+ *
+ * Readable: ctl_dispatch has work; -1: never. */
 int ctl_fd(const struct ctl *ctl);
 /* Milliseconds until ctl_dispatch must be called even so; -1: no client waits for anything. */
 int ctl_timeout(const struct ctl *ctl);

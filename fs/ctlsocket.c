@@ -170,12 +170,17 @@ int ctlsocket_listen(const char *path, struct ctlsocket_identity *ret_identity)
 	return r;
 }
 
-void ctlsocket_remove(const char *path, const struct ctlsocket_identity *identity)
+bool ctlsocket_is(const char *path, const struct ctlsocket_identity *identity)
 {
 	struct stat status;
 
-	if (lstat(path, &status) == 0 && status.st_dev == identity->device &&
-		status.st_ino == identity->inode)
+	return lstat(path, &status) == 0 && status.st_dev == identity->device &&
+	       status.st_ino == identity->inode;
+}
+
+void ctlsocket_remove(const char *path, const struct ctlsocket_identity *identity)
+{
+	if (ctlsocket_is(path, identity))
 		unlink(path);
 }
 

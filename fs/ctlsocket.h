@@ -2,6 +2,7 @@
 /* ctlsocket: listening on and connecting to a control socket by a path of any length. Edge. */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct ctlsocket_identity {
@@ -13,6 +14,8 @@ struct ctlsocket_identity {
  * appears whole under its name; a dead one is replaced. Returns the descriptor, -EADDRINUSE: a live
  * one is there, or -errno. */
 int ctlsocket_listen(const char *path, struct ctlsocket_identity *ret_identity);
+/* Whether path is still that socket. */
+bool ctlsocket_is(const char *path, const struct ctlsocket_identity *identity);
 /* Removes path if it is still that socket. */
 void ctlsocket_remove(const char *path, const struct ctlsocket_identity *identity);
 /* Connects (blocking, sends within 5 s). Returns the descriptor, -ENOENT, -EAGAIN: too busy,

@@ -9,12 +9,16 @@
 #include "names.h"
 #include "oncelog.h"
 #include "reload.h"
+#include "resume.h"
 
 struct daemon {
 	struct daemon_options options;
 	bool user;
 	struct names names;
 	struct mountpoint point;
+	struct state *state;
+	struct resume resume;
+	struct resume_loaded loaded; /* of a predecessor */
 	struct rootfs *root;
 	struct rootfs *under;
 	struct scan_cache *cache;
@@ -34,4 +38,11 @@ struct daemon {
 	int epoll;
 	int signals;
 	int ended; /* eventfd: the connection is gone */
+	int (*renew_keeper)(void *context);
+	void *renew_context;
+	int keeper; /* pidfd of the keeper; -1: there is none */
 };
+
+/* Listens on the control socket. Returns 0, -EADDRINUSE: a daemon answers there, or -errno, with an
+ * error in diags. */
+int daemon_listen(struct daemon *daemon, struct diag_list *diags);

@@ -111,28 +111,35 @@ static enum daemon_exit open_mountpoint(
 	return DAEMON_DONE;
 }
 
-enum daemon_exit daemon_new(
-	const struct daemon_options *options, struct daemon **ret_daemon, struct diag_list *diags)
+/* Without a mountpoint. NULL with an error in diags. */
+static struct daemon *make(const struct daemon_options *options, struct diag_list *diags)
 {
-	struct daemon *daemon = calloc(1, sizeof(*daemon));
-	_cleanup_(freep) char *path = NULL;
 	const char *root = options->root ? options->root : "/";
-	enum daemon_exit failed;
+	struct daemon *daemon = calloc(1, sizeof(*daemon));
 	int error;
 
 	if (!daemon)
-		return DAEMON_MOUNT_FAILED;
+		return NULL;
 	daemon->options = *options;
 	daemon->user = geteuid() != 0;
 	daemon->point.fd = -1;
-	daemon->epoll = daemon->signals = daemon->ended = -1;
+	daemon_forget(daemon);
 	error = rootfs_open(root, &daemon->root);
-	if (error < 0) {
-		diag_add(diags, DIAG_ERROR, NULL, 0, "--root %s: %s", root, strerror(-error));
-		daemon_free(daemon);
-		return DAEMON_POLICY;
-	}
-	failed = find_mountpoint(daemon, &path, diags);
+	if (error == 0)
+		return daemon;
+	diag_add(diags, DIAG_ERROR, NULL, 0, "--root %s: %s", root, strerror(-error));
+	return daemon_free(daemon);
+}
+
+enum daemon_exit daemon_new(
+	const struct daemon_options *options, struct daemon **ret_daemon, struct diag_list *diags)
+{
+	struct daemon *daemon = make(options, diags);
+	_cleanup_(freep) char *path = NULL;
+	enum daemon_exit failed = daemon ? DAEMON_DONE : DAEMON_POLICY;
+
+	if (!failed)
+		failed = find_mountpoint(daemon, &path, diags);
 	if (!failed)
 		failed = open_mountpoint(daemon, path, diags);
 	if (failed) {
@@ -141,6 +148,44 @@ enum daemon_exit daemon_new(
 	}
 	*ret_daemon = daemon;
 	return DAEMON_DONE;
+}
+
+enum daemon_exit daemon_adopt(const struct daemon_options *options, struct state *state,
+	struct daemon **ret_daemon, struct diag_list *diags)
+{
+	struct daemon_options named = *options;
+	struct daemon *daemon;
+	enum daemon_exit failed;
+
+	named.name = state->memory->name;
+	named.mountpoint = state->memory->mountpoint;
+	daemon = make(&named, diags);
+	if (!daemon) {
+		state_free(state);
+		return DAEMON_POLICY;
+	}
+	daemon->state = state;
+	failed = name_instance(daemon, named.mountpoint, diags);
+	daemon->point.path = strdup(named.mountpoint);
+	if (failed || !daemon->point.path) {
+		state_free(state);
+		daemon->state = NULL;
+		daemon_free(daemon);
+		return failed ? failed : DAEMON_MOUNT_FAILED;
+	}
+	fill_load_request(daemon);
+	*ret_daemon = daemon;
+	return DAEMON_DONE;
+}
+
+int daemon_make_state(struct daemon *daemon)
+{
+	return state_new(daemon->names.name, daemon->point.path, &daemon->state);
+}
+
+struct state *daemon_state(const struct daemon *daemon)
+{
+	return daemon->state;
 }
 
 const char *daemon_name(const struct daemon *daemon)

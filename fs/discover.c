@@ -60,24 +60,27 @@ int discover_read(struct discovery *discovery, const char *path, size_t max, cha
 	return -ENOENT;
 }
 
-bool discover_has(struct discovery *discovery, const char *path, const char *prefix)
+enum discovered_library discover_look(
+	struct discovery *discovery, const char *path, const char *prefix)
 {
 	_cleanup_(scan_opened_clear) struct scan_opened opened;
 	_cleanup_(scan_names_clear) struct scan_names names = { 0 };
 	const struct rootfs_avoid *avoid = &discovery->job->avoid;
 	const struct touched_names matter = { .driver = true };
-	bool found = false;
+	enum discovered_library found = DISCOVERED_NOTHING;
 
 	if (scan_open(discovery->job, discovery->root, path, "lib", &opened) < 0 ||
 		scan_list(discovery->job, &opened.node, &matter, &names) < 0)
-		return false;
-	for (size_t i = 0; !found && i < names.count; i++) {
+		return DISCOVERED_NOTHING;
+	for (size_t i = 0; found != DISCOVERED && i < names.count; i++) {
 		_cleanup_(rootfs_node_clear) struct rootfs_node node = { .fd = -1 };
 		const char *name = names.items[i].name;
 
-		found = string_has_prefix(name, prefix) && soname_is_library(name) &&
+		if (string_has_prefix(name, prefix) && soname_is_library(name) &&
 			rootfs_walk_at(&opened.node, name, avoid, &node) == 0 &&
-			S_ISREG(node.stat.st_mode) && node.stat.st_size > 0;
+			S_ISREG(node.stat.st_mode) && node.stat.st_size > 0)
+			found = scan_distrusts(discovery->job, &node) ? DISCOVERED_DISTRUSTED
+								      : DISCOVERED;
 	}
 	return found;
 }

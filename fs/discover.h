@@ -32,8 +32,15 @@ int discover_directory(struct discovery *discovery, const char *path, const char
  * shortage's -errno. */
 int discover_read(struct discovery *discovery, const char *path, size_t max, char **ret_data,
 	size_t *ret_size);
-/* Whether the directory has a libcuda, or another library of that prefix, that is a file. */
-bool discover_has(struct discovery *discovery, const char *path, const char *prefix);
+
+enum discovered_library {
+	DISCOVERED_NOTHING,
+	DISCOVERED_DISTRUSTED, /* only such as another user can replace */
+	DISCOVERED,
+};
+/* Whether the directory has a library of that prefix that is a file with something in it. */
+enum discovered_library discover_look(
+	struct discovery *discovery, const char *path, const char *prefix);
 
 /* Each takes what it finds. Returns 1, 0: there is nothing of its kind, or a shortage's -errno. */
 int discover_l4t(struct discovery *discovery);

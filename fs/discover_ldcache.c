@@ -23,12 +23,18 @@ static const char *const multiarch[] = {
 	[MACHINE_ARMHF] = "arm-linux-gnueabihf",
 };
 
-/* cuda_compat that was made known to the loader: it is no host driver (FACTS.md 3). */
+/* cuda_compat that was made known to the loader, or what is below it (compat/lib in NVIDIA's
+ * container images): it is no host driver (FACTS.md 3). */
 static bool is_compat(const char *directory)
 {
-	const char *name = path_base(directory);
+	static const char *const names[] = { "compat", "compat_orin" };
 
-	return strcmp(name, "compat") == 0 || strcmp(name, "compat_orin") == 0;
+	for (const char *at = strchr(directory, '/'); at; at = strchr(at + 1, '/'))
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			if (strncmp(at + 1, names[i], strcspn(at + 1, "/")) == 0 &&
+				strlen(names[i]) == strcspn(at + 1, "/"))
+				return true;
+	return false;
 }
 
 /* Adds the directory of a path once. */
@@ -149,7 +155,8 @@ int discover_ldcache(struct discovery *discovery, bool well_known)
 	int result;
 
 	/* A Linux driver beside WSL's own is a mistake that NVIDIA warns of. */
-	if (well_known && discover_has(discovery, WSL_DIRECTORY, "libcuda.so")) {
+	if (well_known &&
+		discover_look(discovery, WSL_DIRECTORY, "libcuda.so") != DISCOVERED_NOTHING) {
 		result = discover_directory(discovery, WSL_DIRECTORY, "lib", scan_directory);
 	} else {
 		result = read_cache(discovery, &directories, &cached);

@@ -15,7 +15,7 @@
 struct query {
 	const struct generation *generation;
 	const char *name;           /* as given */
-	const char *path;           /* name as a path in the view */
+	const char *path;           /* name as a path in the view; "": the root */
 	bool plain;                 /* without '/' : a file name or a SONAME */
 	struct string_list sonames; /* of what the name leads to: all their candidates are told */
 };
@@ -60,11 +60,11 @@ static int collect_from_view(struct query *query, const struct view_directory *d
 				return r;
 			continue;
 		}
-		path = string_format("%s/%s", directory->path, entry->name);
+		path = string_format(
+			"%s%s%s", directory->path, *directory->path ? "/" : "", entry->name);
 		if (!path)
 			return -ENOMEM;
-		if (matches_path(query, listing_path(query->generation, path)) &&
-			add_soname(query, entry->source) < 0)
+		if (matches_path(query, path) && add_soname(query, entry->source) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -251,6 +251,8 @@ static char *make_summary(
 	const json_t *first = json_array_get(served, 0);
 	const struct view_entry *entry = view_find(query->generation->view, query->path);
 
+	if (!*query->path)
+		return string_format("%s is the driver directory itself", query->name);
 	if (first && is_found(query, served))
 		return string_format("%s comes from layer %s: %s", query->name,
 			jsonhelp_string(first, "layer"), jsonhelp_string(first, "source"));
@@ -284,9 +286,10 @@ static json_t *compat_json(const struct query *query)
 
 json_t *explain_name(const struct generation *generation, const char *name)
 {
+	_cleanup_(freep) char *path = listing_path(generation, name);
 	struct query query = { .generation = generation,
 		.name = name,
-		.path = listing_path(generation, name),
+		.path = path,
 		.plain = strchr(name, '/') == NULL };
 	_cleanup_(jsonhelp_decrefp) json_t *served = json_array();
 	_cleanup_(jsonhelp_decrefp) json_t *aliases = json_array();
@@ -294,15 +297,15 @@ json_t *explain_name(const struct generation *generation, const char *name)
 	_cleanup_(jsonhelp_decrefp) json_t *rejected = json_array();
 	_cleanup_(jsonhelp_decrefp) json_t *compat = NULL;
 	_cleanup_(freep) char *summary = NULL;
-	int r = collect(&query);
+	int r = path ? collect(&query) : -ENOMEM;
 
 	if (r == 0)
 		r = add_verdicts(&query, served, aliases, lost);
 	if (r == 0)
 		r = add_rejections(&query, rejected);
-	compat = compat_json(&query);
+	compat = r == 0 ? compat_json(&query) : NULL;
 	string_list_clear(&query.sonames);
-	if (r < 0 || !compat)
+	if (!compat)
 		return NULL;
 	summary = make_summary(&query, served, lost, rejected);
 	if (!summary)

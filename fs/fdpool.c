@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "fdpool.h"
+#include "fdpool_internal.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <sys/queue.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,30 +13,6 @@
  */
 #define OWN_DESCRIPTORS 44
 #define LEAST_POOL      8
-
-/* Hangs on a source as long as it lives. */
-struct pin {
-	struct fdpool *pool;
-	struct source *source;
-	int fd; /* -1: not held */
-	unsigned users;
-	bool revealed;
-	bool queued;
-	void (*release)(struct source *source); /* what the source had before */
-	TAILQ_ENTRY(pin) link;
-};
-
-TAILQ_HEAD(pin_queue, pin);
-
-struct fdpool {
-	pthread_mutex_t lock;
-	size_t limit;
-	size_t held;
-	size_t unpinned;
-	/* Pins with an idle descriptor, least recently used first. */
-	struct pin_queue unseen;
-	struct pin_queue seen;
-};
 
 size_t fdpool_raise_limit(void)
 {
@@ -63,6 +37,7 @@ struct fdpool *fdpool_new(size_t limit)
 	pool->limit = limit;
 	TAILQ_INIT(&pool->unseen);
 	TAILQ_INIT(&pool->seen);
+	TAILQ_INIT(&pool->kept);
 	return pool;
 }
 
@@ -137,6 +112,11 @@ static void pin_destroy(struct source *source)
 	if (pin->fd >= 0) {
 		close(pin->fd);
 		pool->held--;
+	}
+	if (pin->kept_as) {
+		TAILQ_REMOVE(&pool->kept, pin, kept_link);
+		pool->n_kept--;
+		pool->n_stale++;
 	}
 	pthread_mutex_unlock(&pool->lock);
 	source->pin = NULL;

@@ -4,6 +4,9 @@
  * has seen first, and a file is opened again for a read. Thread-safe. Edge. */
 #pragma once
 
+#include <stdatomic.h>
+
+#include "chest.h"
 #include "layer.h"
 
 struct fdpool;
@@ -26,6 +29,18 @@ void fdpool_offer(void *context, struct source *source, int fd);
  * file stands there now; or -errno. The caller holds a reference of the source. */
 int fdpool_acquire(struct fdpool *pool, struct source *source);
 void fdpool_release(struct fdpool *pool, struct source *source, int fd);
+
+/* Puts the held descriptors of these sources into the chest (resume state), each once; numbers are
+ * counted up in *last. Returns how many of them could not be put in for want of room or rights:
+ * they would be lost in a crash; or -errno. The chest is compacted when half of it is of sources
+ * that are gone, numbers below CHEST_FIRST_PIN excepted. */
+int fdpool_keep(struct fdpool *pool, struct chest *chest, atomic_ullong *last,
+	struct source *const *sources, size_t count);
+/* The number that the source's descriptor is kept under, 0: it is not. Fits snapshot.pin_of with
+ * the pool as context. */
+uint64_t fdpool_kept_as(void *context, const struct source *source);
+/* In a process that takes over: as fdpool_offer, with the number that it is kept under. */
+void fdpool_restore(struct fdpool *pool, struct source *source, int fd, uint64_t kept_as);
 
 /* The kernel may hold the source's file from now on (or has forgotten it): its descriptor is closed
  * last. Allocates nothing. One that was not offered (of a Nix store) needs no descriptor to stay

@@ -22,6 +22,7 @@ static void generation_free(struct generation *generation)
 	free(generation->layers);
 	policy_free(generation->policy);
 	string_list_clear(&generation->files);
+	string_list_clear(&generation->layer_names);
 	diag_clear(&generation->diags);
 	if (generation->findings)
 		findings_clear(generation->findings);

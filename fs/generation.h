@@ -28,6 +28,10 @@ struct generation {
 	struct diag_list diags;    /* as noted while it was made */
 	struct findings *findings; /* all there is to say; owned */
 	char *status;              /* JSON text of .gldriverfs/status.json */
+	/* Taken over from an earlier process: there is no policy, no layer, no finding; layer names
+	 * and `status` are what that process wrote. */
+	bool resumed;
+	struct string_list layer_names;
 };
 
 struct generation *generation_ref(struct generation *generation);

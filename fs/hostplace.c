@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "hostplace.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,12 +25,25 @@ const struct hostplace hostplaces[HOSTPLACE_COUNT] = {
 	{ "/etc/OpenCL/vendors", "etc/OpenCL/vendors" },
 };
 
-/* Directories of plug-ins, wherever they are. */
-static const struct hostplace plugins[] = {
-	{ "gbm", "lib/gbm" },
+const struct hostplace hostplace_plugins[HOSTPLACE_PLUGINS] = {
 	{ "dri", "lib/dri" },
+	{ "gbm", "lib/gbm" },
 	{ "vdpau", "lib/vdpau" },
 };
+
+/* The names in these: Mesa's loader and gbm (src/loader/loader.c, src/gbm/backends), libva's
+ * va.c, libvdpau's vdpau_wrapper.c. What the '*' stands for tells whose driver it is. */
+static const struct {
+	const char *into;
+	const char *pattern;
+} plugin_names[] = {
+	{ "lib/dri", "*_dri.so" },
+	{ "lib/dri", "*_drv_video.so" },
+	{ "lib/gbm", "*_gbm.so" },
+	{ "lib/vdpau", "libvdpau_*.so*" },
+};
+
+static const char *const drivers[] = { "nvidia", "tegra" };
 
 /* Compares the directory of `path` (size bytes of it) with a normalised one. */
 static bool is_directory(const char *path, size_t size, const char *directory)
@@ -65,9 +79,9 @@ const char *hostplace_of(const char *path)
 									       : NULL;
 	if (soname_stem(name) == 0 || soname_is_temporary(name))
 		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(plugins); i++)
-		if (ends_with(path, size, plugins[i].host))
-			return plugins[i].into;
+	for (size_t i = 0; i < HOSTPLACE_PLUGINS; i++)
+		if (ends_with(path, size, hostplace_plugins[i].host))
+			return hostplace_plugins[i].into;
 	return soname_is_library(name) ? "lib" : NULL;
 }
 
@@ -79,10 +93,28 @@ bool hostplace_is_manifest(const char *into, const char *name)
 	       string_has_suffix(name, opencl ? ".icd" : ".json");
 }
 
+static bool begins_with_driver(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (string_has_prefix(name, drivers[i]))
+			return true;
+	return false;
+}
+
+enum hostplace_plugin hostplace_plugin_of(const char *into, const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(plugin_names); i++)
+		if (strcmp(plugin_names[i].into, into) == 0 &&
+			fnmatch(plugin_names[i].pattern, name, 0) == 0)
+			return begins_with_driver(name + strcspn(plugin_names[i].pattern, "*"))
+				       ? HOSTPLACE_DRIVER_PLUGIN
+				       : HOSTPLACE_FOREIGN_PLUGIN;
+	return HOSTPLACE_NO_PLUGIN;
+}
+
 bool hostplace_is_driver_name(const char *name)
 {
-	name += strspn(name, "0123456789_");
-	return string_has_prefix(name, "nvidia") || string_has_prefix(name, "tegra");
+	return begins_with_driver(name + strspn(name, "0123456789_"));
 }
 
 static bool is_driver_library(const char *path)

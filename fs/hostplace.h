@@ -15,6 +15,11 @@ struct hostplace {
 #define HOSTPLACE_COUNT 9
 extern const struct hostplace hostplaces[HOSTPLACE_COUNT];
 
+/* The directories beside the libraries in which Mesa's gbm, libva and libvdpau look for drivers:
+ * "gbm" and "lib/gbm". */
+#define HOSTPLACE_PLUGINS 3
+extern const struct hostplace hostplace_plugins[HOSTPLACE_PLUGINS];
+
 /* The largest manifest that is looked into. */
 #define HOSTPLACE_MANIFEST_MAX (64 * 1024)
 
@@ -22,6 +27,15 @@ extern const struct hostplace hostplaces[HOSTPLACE_COUNT];
  * "lib/gbm", "share/vulkan/icd.d" (a constant), or NULL: it has no place. Double slashes are one.
  */
 const char *hostplace_of(const char *path);
+
+enum hostplace_plugin {
+	HOSTPLACE_NO_PLUGIN,
+	HOSTPLACE_FOREIGN_PLUGIN, /* another driver's */
+	HOSTPLACE_DRIVER_PLUGIN,
+};
+/* What a name in a directory of plug-ins ("lib/gbm") is. */
+enum hostplace_plugin hostplace_plugin_of(const char *into, const char *name);
+
 /* Whether a name in a directory of manifests may be one: "*.json", in OpenCL's "*.icd". */
 bool hostplace_is_manifest(const char *into, const char *name);
 /* Whether the manifest is the driver's by its name: nvidia… or tegra…, digits and '_' before it. */

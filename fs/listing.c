@@ -5,17 +5,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *listing_path(const struct generation *generation, const char *path)
+/* Takes double slashes, "." and a slash at the end out of a path, in place. */
+static void tidy(char *path)
 {
-	const char *mountpoint = generation->mountpoint;
+	char *out = path, *rest = path, *part;
+	bool absolute = *path == '/';
+
+	while ((part = strsep(&rest, "/"))) {
+		size_t length = strlen(part);
+
+		if (length == 0 || strcmp(part, ".") == 0)
+			continue;
+		if (absolute || out > path)
+			*out++ = '/';
+		memmove(out, part, length);
+		out += length;
+	}
+	*out = '\0';
+}
+
+char *listing_path(const struct generation *generation, const char *path)
+{
+	_cleanup_(freep) char *copy = strdup(path);
+	const char *mountpoint = generation->mountpoint, *inside = copy;
 	size_t length = mountpoint ? strlen(mountpoint) : 0;
 
-	if (length > 0 && strncmp(path, mountpoint, length) == 0 &&
-		(path[length] == '/' || path[length] == '\0'))
-		path += length;
-	while (*path == '/')
-		path++;
-	return path;
+	if (!copy)
+		return NULL;
+	tidy(copy);
+	if (length > 0 && strncmp(copy, mountpoint, length) == 0 &&
+		(copy[length] == '/' || copy[length] == '\0'))
+		inside += length;
+	return strdup(inside + (*inside == '/'));
 }
 
 static const char *kind_name(enum view_kind kind)
@@ -89,15 +110,13 @@ int listing_json(
 	const struct generation *generation, const char *path, bool recursive, json_t **ret_list)
 {
 	_cleanup_(jsonhelp_decrefp) json_t *entries = json_array();
-	_cleanup_(freep) char *inside = strdup(listing_path(generation, path));
+	_cleanup_(freep) char *inside = listing_path(generation, path);
 	const struct view_directory *directory;
 	const struct view_entry *entry;
 	int r;
 
 	if (!entries || !inside)
 		return -ENOMEM;
-	for (size_t length = strlen(inside); length > 0 && inside[length - 1] == '/';)
-		inside[--length] = '\0';
 	directory = view_find_directory(generation->view, inside);
 	entry = directory ? NULL : view_find(generation->view, inside);
 	if (!directory && !entry)

@@ -10,5 +10,6 @@
  * target, size}]}. Returns 0, -ENOENT, or -ENOMEM. */
 int listing_json(
 	const struct generation *generation, const char *path, bool recursive, json_t **ret_list);
-/* Path in the view of one that may be absolute or below the mountpoint; points into path. */
-const char *listing_path(const struct generation *generation, const char *path);
+/* Path in the view of one that may be absolute or below the mountpoint, with double slashes, "."
+ * and a slash at its end: "lib/x", "" for the root. Owned by the caller; NULL without memory. */
+char *listing_path(const struct generation *generation, const char *path);

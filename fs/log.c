@@ -27,6 +27,12 @@ void log_to_syslog(void)
 	target = TO_SYSLOG;
 }
 
+void log_forked(void)
+{
+	if (target == TO_SYSLOG)
+		closelog();
+}
+
 /* Names of files are in messages: a line break in one must not begin a message of its own. */
 static void make_one_line(char *text)
 {

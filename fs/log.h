@@ -9,6 +9,8 @@
 void log_open(void);
 /* Standard error goes away: use syslog from now on. */
 void log_to_syslog(void);
+/* In a process that was forked and closes descriptors: the connection to syslog is made anew. */
+void log_forked(void);
 /* priority: LOG_ERR … of <syslog.h>. */
 void log_message(int priority, const char *format, ...) _printf_(2, 3);
 /* Each finding; infos are left out. */

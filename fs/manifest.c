@@ -250,6 +250,15 @@ static bool is_same_directory(const char *path, const char *other)
 	return (size_t)(path_base(other) - other) == length && strncmp(path, other, length) == 0;
 }
 
+#define LIB "../../../lib/" /* each such manifest is three directories deep */
+
+/* A path that leads from the manifest to a served library as it is, also below lib/. */
+static bool is_right(const struct manifest_place *place, const char *named)
+{
+	return manifest_kind(place->path) == MANIFEST_RELATIVE && string_has_prefix(named, LIB) &&
+	       place->find(place->context, named + strlen(LIB));
+}
+
 /* Where the named library is in the mount. *ret_path is NULL where the name stays: a path into a
  * Nix store works as it is, and is changed only where it means the served file. */
 static int new_path(const struct manifest_place *place, const char *named, char **ret_path,
@@ -261,13 +270,14 @@ static int new_path(const struct manifest_place *place, const char *named, char 
 	char *path;
 
 	*ret_path = NULL;
+	if (is_right(place, named))
+		return 0;
 	if (is_in_store(named) && (!source || !is_same_directory(named, source->path)))
 		return 0;
 	if (!source)
 		return string_list_has(outside, named) ? 0 : string_list_add(outside, named);
 	if (kind == MANIFEST_RELATIVE) {
-		/* Each such manifest is three directories deep. */
-		path = string_format("../../../lib/%s", name);
+		path = string_format(LIB "%s", name);
 	} else if (place->mountpoint) {
 		path = string_format("%s/lib/%s", place->mountpoint, name);
 	} else {

@@ -37,8 +37,8 @@ size_t manifest_bom(const char *text, size_t size);
 struct manifest_place {
 	const char *path;       /* in the driver directory */
 	const char *mountpoint; /* NULL: not known: nothing absolute is written */
-	/* The source of the library of that name in lib/, or NULL. */
-	const struct source *(*find)(void *context, const char *name);
+	/* The source of the library at that path in lib/ ("libx.so", "vdpau/libx.so"), or NULL. */
+	const struct source *(*find)(void *context, const char *path);
 	void *context;
 };
 

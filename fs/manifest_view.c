@@ -13,12 +13,32 @@ struct job {
 	const struct view_directory *lib;
 };
 
-static const struct source *find_library(void *context, const char *name)
+/* The view is not finished, so nothing is sorted; few manifests name what is below lib/. */
+static const struct source *find_below(const struct view_directory *directory, const char *path)
+{
+	size_t size = strcspn(path, "/");
+
+	for (size_t i = 0; i < directory->count; i++) {
+		const struct view_entry *entry = &directory->entries[i];
+
+		if (strlen(entry->name) != size || memcmp(entry->name, path, size) != 0)
+			continue;
+		if (path[size] == '\0')
+			return entry->source;
+		return entry->kind == VIEW_DIRECTORY ? find_below(entry->directory, path + size + 1)
+						     : NULL;
+	}
+	return NULL;
+}
+
+static const struct source *find_library(void *context, const char *path)
 {
 	const struct job *job = context;
 	size_t index;
 
-	return namemap_get(&job->libraries, name, &index) ? job->lib->entries[index].source : NULL;
+	if (strchr(path, '/'))
+		return job->lib ? find_below(job->lib, path) : NULL;
+	return namemap_get(&job->libraries, path, &index) ? job->lib->entries[index].source : NULL;
 }
 
 static int list_libraries(struct job *job, const struct view *view)

@@ -137,17 +137,22 @@ void mountpoint_clear(struct mountpoint *point)
 
 /* mount(2) through the descriptor: nobody can put something else at the path in between. Returns
  * the /dev/fuse descriptor or -errno. */
-static int mount_directly(const struct mountpoint *point, const char *source, bool allow_other)
+static int mount_directly(
+	const struct mountpoint *point, const char *source, const struct mount_request *request)
 {
 	_cleanup_(closep) int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	char target[64], options[160];
+	int error;
 
 	if (fd < 0)
 		return -errno;
+	error = request->opened ? request->opened(request->context, fd) : 0;
+	if (error < 0)
+		return error;
 	snprintf(target, sizeof(target), "/proc/self/fd/%d", point->fd);
 	snprintf(options, sizeof(options),
 		"fd=%d,rootmode=40000,user_id=%u,group_id=%u,default_permissions%s", fd, geteuid(),
-		getegid(), allow_other ? ",allow_other" : "");
+		getegid(), request->allow_other ? ",allow_other" : "");
 	if (mount(source, target, "fuse.gldriverfs", MS_RDONLY | MS_NOSUID | MS_NODEV, options) < 0)
 		return -errno;
 	return steal_fd(&fd);
@@ -177,23 +182,14 @@ static int mount_by_helper(const struct mountpoint *point, const char *source, b
 	return options ? fusermount_mount(point->path, options, diags) : -ENOMEM;
 }
 
-static int mount_somehow(const struct mountpoint *point, const char *source, bool allow_other,
-	struct diag_list *diags)
+/* By the setuid helper, for the owner alone where nobody else is permitted. */
+static int mount_helped(const struct mountpoint *point, const char *source,
+	const struct mount_request *request, struct diag_list *diags)
 {
 	_cleanup_(diag_clear) struct diag_list refused = { 0 };
-	int fd = mount_directly(point, source, allow_other);
+	int fd = mount_by_helper(point, source, request->allow_other, &refused);
 
-	if (fd >= 0)
-		return fd;
-	if (fd != -EPERM && (fd != -EACCES || geteuid() == 0)) {
-		diag_add(diags, DIAG_ERROR, NULL, 0, "cannot mount on %s: %s%s", point->path,
-			strerror(-fd),
-			fd == -ENOENT || fd == -ENODEV ? " (is the kernel module fuse loaded?)"
-						       : "");
-		return fd;
-	}
-	fd = mount_by_helper(point, source, allow_other, &refused);
-	if (fd < 0 && fd != -ENOMEM && allow_other) {
+	if (fd < 0 && fd != -ENOMEM && request->allow_other) {
 		/* fusermount3 permits it only where /etc/fuse.conf has user_allow_other. */
 		diag_clear(&refused);
 		fd = mount_by_helper(point, source, false, &refused);
@@ -204,6 +200,28 @@ static int mount_somehow(const struct mountpoint *point, const char *source, boo
 				point->path);
 	}
 	diag_append(diags, &refused);
+	if (fd >= 0 && request->opened) {
+		int error = request->opened(request->context, fd);
+
+		if (error < 0) {
+			close(fd);
+			return error;
+		}
+	}
+	return fd;
+}
+
+static int mount_somehow(const struct mountpoint *point, const char *source,
+	const struct mount_request *request, struct diag_list *diags)
+{
+	int fd = mount_directly(point, source, request);
+
+	if (fd >= 0)
+		return fd;
+	if (fd == -EPERM || (fd == -EACCES && geteuid() != 0))
+		return mount_helped(point, source, request, diags);
+	diag_add(diags, DIAG_ERROR, NULL, 0, "cannot mount on %s: %s%s", point->path, strerror(-fd),
+		fd == -ENOENT || fd == -ENODEV ? " (is the kernel module fuse loaded?)" : "");
 	return fd;
 }
 
@@ -244,7 +262,7 @@ int mount_start(
 	error = claim(point, NULL, diags);
 	if (error < 0)
 		return error;
-	fd = mount_somehow(point, source, request->allow_other, diags);
+	fd = mount_somehow(point, source, request, diags);
 	if (fd < 0)
 		return fd;
 	error = claim(point, source, diags);
@@ -255,6 +273,22 @@ int mount_start(
 		return error;
 	}
 	return steal_fd(&fd);
+}
+
+int mount_find(struct mountpoint *point, const char *name)
+{
+	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
+	const struct mountinfo_entry *entry;
+	int error = mountinfo_read(&info);
+
+	if (error < 0)
+		return error;
+	entry = mountinfo_at(&info, point->path);
+	if (!entry || !string_equal(mountinfo_instance(entry), name))
+		return -ENOENT;
+	point->device = entry->device;
+	point->id = entry->id;
+	return 0;
 }
 
 int mount_stop(struct mountpoint *point, bool *ret_lazy)

@@ -26,6 +26,11 @@ void mountpoint_clear(struct mountpoint *point);
 struct mount_request {
 	const char *name; /* the instance: the source is "gldriverfs:NAME" */
 	bool allow_other;
+	/* Gets the /dev/fuse descriptor as early as it is known: by mount(2) before the mount, from
+	 * fusermount3 behind it. Whoever keeps a copy keeps the connection. Returns 0 or -errno,
+	 * which ends the start. NULL: nobody. */
+	int (*opened)(void *context, int fd);
+	void *context;
 };
 
 /* Mounts read-only, nosuid, nodev, default_permissions: by mount(2) with the right to do so, else
@@ -33,6 +38,9 @@ struct mount_request {
  * with an error in diags except for -ENOMEM and reading mountinfo. */
 int mount_start(
 	struct mountpoint *point, const struct mount_request *request, struct diag_list *diags);
+/* Fills device and id of a mount of the instance that is already on the point (its daemon was
+ * killed behind mount(2)). Returns 0, -ENOENT: there is none, or -errno. */
+int mount_find(struct mountpoint *point, const char *name);
 /* Unmounts, wherever the mount's path leads by now; lazily when programs still use it (*ret_lazy).
  * Nothing to do is no error. Returns 0, -EBUSY: something else is mounted on it, or -errno. */
 int mount_stop(struct mountpoint *point, bool *ret_lazy);

@@ -1,42 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "nodes.h"
+#include "nodes_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* Nodes that no view has are remembered for their numbers up to this many. */
-#define REMEMBERED_MAX 16384
-
-struct nodes {
-	struct fdpool *pool;
-	uint32_t last_ino;
-	uint64_t serial; /* of the published view */
-	size_t count;
-	size_t revealed;
-	size_t n_buckets; /* a power of two */
-	struct node **by_ino;
-	struct node **by_key;
-};
-
-/* What a node is found by. */
-struct node_key {
-	enum view_kind kind;
-	const char *path;
-	const char *target;
-	size_t target_size;
-	struct source *source;
-	struct overlay *overlay;
-	uint64_t hash;
-};
-
 static uint64_t overlay_id(const struct overlay *overlay)
 {
 	return overlay ? overlay->id : 0;
 }
 
-static void node_free(struct node *node)
+void node_free(struct node *node)
 {
 	source_unref(node->source);
 	overlay_unref(node->overlay);
@@ -82,7 +57,7 @@ static struct node **ino_bucket(const struct nodes *nodes, uint64_t ino)
 	return &nodes->by_ino[ino & (nodes->n_buckets - 1)];
 }
 
-static struct node **key_bucket(const struct nodes *nodes, uint64_t key)
+struct node **nodes_key_bucket(const struct nodes *nodes, uint64_t key)
 {
 	return &nodes->by_key[key & (nodes->n_buckets - 1)];
 }
@@ -90,7 +65,7 @@ static struct node **key_bucket(const struct nodes *nodes, uint64_t key)
 static void nodes_insert(struct nodes *nodes, struct node *node)
 {
 	struct node **by_ino = ino_bucket(nodes, node->ino);
-	struct node **by_key = key_bucket(nodes, node->key);
+	struct node **by_key = nodes_key_bucket(nodes, node->key);
 
 	node->next_by_ino = *by_ino;
 	*by_ino = node;
@@ -179,13 +154,12 @@ static int node_fill(struct node *node, const struct node_key *key)
 	return 0;
 }
 
-/* The node of a key, made where there is none. Returns 0 or -ENOMEM. */
-static int nodes_take(struct nodes *nodes, struct node_key *key, struct node **ret_node)
+int nodes_take(struct nodes *nodes, struct node_key *key, struct node **ret_node)
 {
 	struct node *node;
 
 	key->hash = key_hash(key);
-	for (node = *key_bucket(nodes, key->hash); node; node = node->next_by_key)
+	for (node = *nodes_key_bucket(nodes, key->hash); node; node = node->next_by_key)
 		if (key_matches(key, node))
 			break;
 	if (!node) {
@@ -206,6 +180,7 @@ static int nodes_take(struct nodes *nodes, struct node_key *key, struct node **r
 		node->source = source_ref(key->source);
 		node->overlay = key->overlay ? overlay_ref(key->overlay) : NULL;
 	}
+	node->assigned = nodes->serial + 1;
 	*ret_node = node;
 	return 0;
 }
@@ -259,99 +234,6 @@ int nodes_assign(struct nodes *nodes, struct view *view)
 	return assign_directory(nodes, &view->root);
 }
 
-static void publish_directory(struct nodes *nodes, const struct view_directory *directory)
-{
-	struct node *node = nodes_find(nodes, directory->ino);
-
-	node->serial = nodes->serial;
-	node->directory = directory;
-	for (size_t i = 0; i < directory->count; i++) {
-		const struct view_entry *entry = &directory->entries[i];
-		struct source *before;
-
-		if (entry->kind == VIEW_DIRECTORY) {
-			publish_directory(nodes, entry->directory);
-			continue;
-		}
-		node = nodes_find(nodes, entry->ino);
-		node->serial = nodes->serial;
-		if (entry->kind != VIEW_FILE || node->source == entry->source)
-			continue;
-		/* The same file scanned again: its owner or mode may be new. */
-		before = node->source;
-		node->source = source_ref(entry->source);
-		if (node->lookups > 0) {
-			fdpool_reveal(nodes->pool, node->source, true);
-			if (before)
-				fdpool_reveal(nodes->pool, before, false);
-		}
-		source_unref(before);
-	}
-}
-
-static bool node_is_in_use(const struct nodes *nodes, const struct node *node)
-{
-	/* Walks that a publish overtook may still come to the view before (module `stale`). */
-	return node->lookups > 0 || node->serial + 1 >= nodes->serial || node->ino == NODES_ROOT;
-}
-
-/* A node that nobody can ask for lets go of its file; it keeps its number. */
-static void node_let_go(const struct nodes *nodes, struct node *node)
-{
-	if (node_is_in_use(nodes, node))
-		return;
-	node->source = source_unref(node->source);
-	node->overlay = overlay_unref(node->overlay);
-}
-
-static void unlink_by_key(struct nodes *nodes, const struct node *node)
-{
-	struct node **place = key_bucket(nodes, node->key);
-
-	while (*place != node)
-		place = &(*place)->next_by_key;
-	*place = node->next_by_key;
-}
-
-/* Lets go of old files; forgets the numbers of what is gone where they have become too many. */
-static void nodes_sweep(struct nodes *nodes, size_t n_used)
-{
-	bool drop = nodes->count - n_used > REMEMBERED_MAX;
-
-	for (size_t i = 0; i < nodes->n_buckets; i++) {
-		struct node **place = &nodes->by_ino[i];
-
-		while (*place) {
-			struct node *node = *place;
-
-			if (node_is_in_use(nodes, node) || !drop) {
-				node_let_go(nodes, node);
-				place = &node->next_by_ino;
-				continue;
-			}
-			*place = node->next_by_ino;
-			unlink_by_key(nodes, node);
-			node_free(node);
-			nodes->count--;
-		}
-	}
-}
-
-void nodes_publish(struct nodes *nodes, const struct view *view)
-{
-	size_t n_used = 0;
-
-	nodes->serial++;
-	for (size_t i = 0; i < nodes->n_buckets; i++)
-		for (struct node *node = nodes->by_ino[i]; node; node = node->next_by_ino)
-			node->directory = NULL;
-	publish_directory(nodes, &view->root);
-	for (size_t i = 0; i < nodes->n_buckets; i++)
-		for (struct node *node = nodes->by_ino[i]; node; node = node->next_by_ino)
-			n_used += node_is_in_use(nodes, node);
-	nodes_sweep(nodes, n_used);
-}
-
 struct node *nodes_find(struct nodes *nodes, uint64_t ino)
 {
 	struct node *node;
@@ -376,12 +258,14 @@ void nodes_forget(struct nodes *nodes, struct node *node, uint64_t count)
 	if (node->lookups == 0)
 		return;
 	node->lookups -= count < node->lookups ? count : node->lookups;
+	if (node->kept && node->lookups == 0)
+		node->lookups = 1;
 	if (node->lookups > 0)
 		return;
 	nodes->revealed--;
 	if (node->source)
 		fdpool_reveal(nodes->pool, node->source, false);
-	node_let_go(nodes, node);
+	nodes_let_go(nodes, node);
 }
 
 void nodes_count(const struct nodes *nodes, size_t *ret_known, size_t *ret_revealed)

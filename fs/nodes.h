@@ -11,16 +11,20 @@
 #include <sys/stat.h>
 
 #include "fdpool.h"
-#include "view.h"
+#include "snapshot.h"
 
 #define NODES_ROOT 1
 
 struct node {
 	uint32_t ino;
 	enum view_kind kind;
-	uint64_t key;          /* hash of what makes it this node */
-	uint64_t lookups;      /* references that the kernel holds: > 0 is revealed */
-	uint64_t serial;       /* of the last view that has it */
+	uint64_t key;      /* hash of what makes it this node */
+	uint64_t lookups;  /* references that the kernel holds: > 0 is revealed */
+	uint64_t serial;   /* of the last view that has it */
+	uint64_t assigned; /* serial of the last view that it was given to */
+	/* The kernel may hold it for ever: an earlier process gave it out and its count is not
+	 * known. */
+	bool kept;
 	struct timespec mtime; /* directories: when their list last changed */
 	char *path;            /* directory, link, content: in the mount */
 	char *target;          /* link; content: its bytes */
@@ -49,6 +53,17 @@ int nodes_assign(struct nodes *nodes, struct view *view);
 /* The assigned view is the published one from now on: nodes point to its directories and sources;
  * those that no view has and the kernel has forgotten let go of their files. Allocates nothing. */
 void nodes_publish(struct nodes *nodes, const struct view *view);
+
+/* The nodes that a request may come for: of the published view, of the one that was assigned last,
+ * and what the kernel has of older ones. Calls `each` for every one. */
+void nodes_each(const struct nodes *nodes, void (*each)(void *context, const struct node *node),
+	void *context);
+/* The highest number given. */
+uint32_t nodes_last(const struct nodes *nodes);
+/* Makes the nodes of an earlier process again, all of them as revealed, in an empty table: what
+ * they stand for is copied or referenced. Afterwards the view that they are of is assigned and
+ * published as any. Returns 0, -EBADMSG: they contradict each other, or -ENOMEM. */
+int nodes_restore(struct nodes *nodes, const struct snapshot *snapshot);
 
 struct node *nodes_find(struct nodes *nodes, uint64_t ino);
 /* The kernel gets one more reference. */

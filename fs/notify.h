@@ -11,6 +11,8 @@ bool notify_listens(void);
 /* Takes $NOTIFY_SOCKET, $WATCHDOG_USEC, $FDSTORE, $LISTEN_FDS … out of the environment (children
  * must not have them) and remembers them. To be called once, before threads. */
 void notify_open(void);
+/* Puts $NOTIFY_SOCKET and $WATCHDOG_… back for the program that this process becomes. */
+void notify_leave(void);
 /* Sends "READY=1", "STATUS=…" etc., lines joined by '\n'. Returns 0 (also where nobody listens) or
  * -errno. Thread-safe. */
 int notify_send(const char *text);

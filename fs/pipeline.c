@@ -34,7 +34,7 @@ static int begin_watch(struct pipeline_request *request, bool want)
 }
 
 /* Before the first load nobody knows whether the policy wants to be watched: one that turns out to
- * is read again, watched first. */
+ * is read again, watched first; one that cannot be read, too. */
 static int load_watched(
 	struct pipeline_request *request, struct load_result *ret_loaded, struct diag_list *diags)
 {
@@ -43,7 +43,8 @@ static int load_watched(
 
 	if (r == 0)
 		r = load_policy(&request->load, request->profile, &loaded, diags);
-	if (r == 0 && loaded.policy->watch && !request->load.touched) {
+	if (!request->load.touched &&
+		(r == 0 ? loaded.policy->watch : !watch_is_off(request->watch))) {
 		load_result_clear(&loaded);
 		diag_clear(diags);
 		r = begin_watch(request, true);

@@ -44,32 +44,60 @@ void reload_result_clear(struct reload_result *result)
 	*result = (struct reload_result){ 0 };
 }
 
-/* Builds a generation, publishes it, tells the kernel. Returns 0 or -errno with the old generation
- * standing. */
-static int run_pipeline(struct reload *reload, struct reload_result *result)
+/* Publishes and tells the kernel. What a successor needs is written before anything is told or
+ * seen. Returns 0 or -errno with the old generation standing. */
+static int publish(
+	struct reload *reload, struct generation *generation, struct reload_result *result)
 {
-	_cleanup_(generation_unrefp) struct generation *generation = NULL;
 	_cleanup_(tree_change_clear) struct tree_change change = { 0 };
-	_cleanup_(generation_unrefp) struct generation *before = tree_current(reload->options.tree);
-	struct pipeline_request request = reload->options.pipeline;
-	int error;
+	struct resume *resume = reload->options.resume;
+	int error = tree_prepare(reload->options.tree, generation, &change);
 
-	request.before = before;
-	error = pipeline_run(&request, &generation, &result->diags);
-
-	if (error < 0)
-		return error;
-	error = tree_prepare(reload->options.tree, generation, &change);
+	if (error == 0) {
+		error = resume_save(resume, &change);
+		if (error < 0)
+			tree_abandon(reload->options.tree);
+	}
 	if (error < 0) {
 		diag_add(&result->diags, DIAG_ERROR, NULL, 0, "cannot publish: %s",
 			strerror(-error));
 		return error;
 	}
 	invalidate_added(reload->options.session, &change);
-	tree_commit(reload->options.tree, &change);
+	tree_commit(reload->options.tree, &change, resume_published, resume);
 	invalidate(reload->options.session, &change);
+	resume_told(resume);
 	result->changed = strcmp(change.before->view->id, generation->view->id) != 0;
 	return 0;
+}
+
+static int run_pipeline(struct reload *reload, struct reload_result *result)
+{
+	_cleanup_(generation_unrefp) struct generation *generation = NULL;
+	_cleanup_(generation_unrefp) struct generation *before = tree_current(reload->options.tree);
+	struct pipeline_request request = reload->options.pipeline;
+	int error;
+
+	request.before = before;
+	error = pipeline_run(&request, &generation, &result->diags);
+	return error < 0 ? error : publish(reload, generation, result);
+}
+
+/* An earlier process published and did not come to tell the kernel all of it. */
+static void tell_untold(struct reload *reload)
+{
+	const struct snapshot *untold = reload->options.untold;
+	struct tree_change change;
+
+	if (!untold)
+		return;
+	change = (struct tree_change){
+		.diff = untold->change,
+		.attributes = untold->attributes,
+		.n_attributes = untold->n_attributes,
+	};
+	invalidate(reload->options.session, &change);
+	resume_told(reload->options.resume);
 }
 
 static int run_job(struct reload *reload, struct job *job)
@@ -104,7 +132,10 @@ static void give_back_memory(void)
 static void *reload_run(void *data)
 {
 	struct reload *reload = data;
+	struct state_memory *memory = reload->options.resume->state->memory;
 
+	pthread_setname_np(pthread_self(), "gldr-reload");
+	tell_untold(reload);
 	pthread_mutex_lock(&reload->lock);
 	while (!reload->stopping) {
 		struct job *job = STAILQ_FIRST(&reload->waiting);
@@ -115,7 +146,10 @@ static void *reload_run(void *data)
 		}
 		STAILQ_REMOVE_HEAD(&reload->waiting, link);
 		pthread_mutex_unlock(&reload->lock);
+		atomic_store(&memory->reloading, 1);
 		job->result.error = run_job(reload, job);
+		atomic_store(&memory->reloading, 0);
+		atomic_store(&memory->reload_crashes, 0);
 		job->result.generation = tree_current(reload->options.tree);
 		pthread_mutex_lock(&reload->lock);
 		STAILQ_INSERT_TAIL(&reload->done, job, link);

@@ -7,6 +7,7 @@
 #include "invalidate.h"
 #include "override.h"
 #include "pipeline.h"
+#include "resume.h"
 
 struct reload;
 
@@ -23,7 +24,11 @@ struct reload_options {
 	struct pipeline_request pipeline; /* what it points to outlives the thread */
 	struct tree *tree;
 	struct session *session;
-	const char *override; /* path of the runtime override */
+	const char *override;  /* path of the runtime override */
+	struct resume *resume; /* where each publish is kept for a successor */
+	/* What an earlier process published and did not tell the kernel any more; told before the
+	 * first job. NULL: nothing. */
+	const struct snapshot *untold;
 };
 
 /* Starts the thread. Returns 0 or -errno. */

@@ -33,6 +33,9 @@ struct scan_request {
 	void *offer_context;
 };
 
+/* A source is opened in this root from now on; the reference goes with the source. */
+void scan_bind(struct source *source, struct rootfs *root);
+
 /* Scans all layers. Returns 0 and an array of n_layers layers in the policy's order (each
  * layer_free, then the array), -ENOENT: a path of a layer that is not optional is missing,
  * -ETIMEDOUT, -EREMOTE: a layer is a mount of ours … each with an error in diags that has

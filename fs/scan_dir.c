@@ -12,39 +12,12 @@
 
 #define DEPTH_MAX 16
 
-/* The directories beside the libraries in which Mesa's gbm, libva and libvdpau look for drivers. */
-static const struct {
-	const char *directory;
-	const char *prefix; /* of the names; what follows tells whose driver it is */
-	const char *suffix; /* ends with '*' where versions may follow */
-} plugins[] = {
-	{ "dri", "", "_dri.so" },
-	{ "dri", "", "_drv_video.so" },
-	{ "gbm", "", "_gbm.so" },
-	{ "vdpau", "libvdpau_", ".so*" },
-};
-
-static const char *const plugin_drivers[] = { "nvidia", "tegra" };
-
 static bool matches(const struct policy_list *patterns, const char *name)
 {
 	for (size_t i = 0; i < patterns->count; i++)
 		if (fnmatch(patterns->items[i].text, name, 0) == 0)
 			return true;
 	return false;
-}
-
-static bool is_plugin(size_t i, const struct policy_layer *policy, const char *name)
-{
-	_cleanup_(freep) char *pattern =
-		string_format("%s*%s", plugins[i].prefix, plugins[i].suffix);
-
-	if (!pattern || fnmatch(pattern, name, 0) != 0 || matches(&policy->excludes, name))
-		return false;
-	for (size_t d = 0; d < ARRAY_SIZE(plugin_drivers); d++)
-		if (string_has_prefix(name + strlen(plugins[i].prefix), plugin_drivers[d]))
-			return true;
-	return matches(&policy->includes, name);
 }
 
 static int take(const struct scan_place *place, const struct scan_name *name)
@@ -90,18 +63,19 @@ int scan_take_library(const struct scan_place *place, const struct scan_name *na
 
 int scan_take_plugin(const struct scan_place *place, const struct scan_name *name)
 {
-	const char *directory = path_base(place->into);
+	const struct policy_layer *policy = &place->job->policy;
+	enum hostplace_plugin plugin = hostplace_plugin_of(place->into, name->name);
 
-	if (soname_is_temporary(name->name))
+	if (plugin == HOSTPLACE_NO_PLUGIN || soname_is_temporary(name->name) ||
+		matches(&policy->excludes, name->name))
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(plugins); i++)
-		if (strcmp(plugins[i].directory, directory) == 0 &&
-			is_plugin(i, &place->job->policy, name->name))
-			return take(place, name);
-	return 0;
+	if (plugin == HOSTPLACE_FOREIGN_PLUGIN && !matches(&policy->includes, name->name))
+		return 0;
+	return take(place, name);
 }
 
-/* By its name, else by the library that it names. Returns 1, 0, or a shortage's -errno. */
+/* By its name, else by the library that it names. One that is not trusted is not read: 1, and it is
+ * rejected as any. Returns 1, 0, or a shortage's -errno. */
 static int is_driver_manifest(
 	const struct scan_place *place, const char *name, const struct rootfs_node *node)
 {
@@ -113,6 +87,8 @@ static int is_driver_manifest(
 		return 1;
 	if (!S_ISREG(node->stat.st_mode))
 		return 0;
+	if (scan_distrusts(place->job, node))
+		return 1;
 	result = rootfs_read(node->root, node->path, HOSTPLACE_MANIFEST_MAX, &text, &size);
 	if (result < 0)
 		return scan_is_shortage(result) ? result : 0;
@@ -196,13 +172,12 @@ static int find_below(const struct scan_place *place, const char *name, struct b
 
 int scan_plugins(const struct scan_place *place)
 {
-	static const char *const directories[] = { "dri", "gbm", "vdpau" };
 	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < ARRAY_SIZE(directories); i++) {
+	for (size_t i = 0; result == 0 && i < HOSTPLACE_PLUGINS; i++) {
 		_cleanup_(below_clear) struct below below;
 
-		result = find_below(place, directories[i], &below);
+		result = find_below(place, hostplace_plugins[i].host, &below);
 		if (result == 1)
 			result = take_plugins(&below.place);
 	}

@@ -71,6 +71,10 @@ const char *scan_walk_text(int error);
 /* The machine's want of memory or descriptors: no verdict on a file, the scan fails. */
 bool scan_is_shortage(int error);
 
+/* Whether another user can change the walked file and the layer is to serve and read none of these:
+ * node->untrusted says where. */
+bool scan_distrusts(const struct scan_job *job, const struct rootfs_node *node);
+
 /* What a name must hold to become a candidate. */
 enum scan_expect {
 	EXPECT_ANYTHING,

@@ -20,7 +20,7 @@ int scan_read(struct scan_job *job, struct rootfs *root, const char *path, size_
 
 	if (result == -ENOENT || result == -ENOTDIR)
 		return -ENOENT;
-	if (result == 0 && job->check_trust && !job->policy.trust && node.untrusted)
+	if (result == 0 && scan_distrusts(job, &node))
 		why = string_format("it is not read: %s can be changed by others than root (trust "
 				    "= yes in the layer reads it)",
 			node.untrusted);
@@ -198,6 +198,8 @@ static int take_matches(struct scan_paths *paths, const char *path, size_t start
 		result = scan_list(paths->job, &opened.node, &matter, &names);
 	if (result < 0)
 		return scan_is_shortage(result) ? result : 0;
+	/* A path has as many wildcards as it has room for: none keeps a descriptor. */
+	rootfs_node_clear(&opened.node);
 	for (size_t i = 0; result == 0 && i < names.count; i++) {
 		_cleanup_(freep) char *match = NULL;
 

@@ -21,6 +21,11 @@ bool scan_is_shortage(int error)
 	return error == -ENOMEM || error == -EMFILE || error == -ENFILE;
 }
 
+bool scan_distrusts(const struct scan_job *job, const struct rootfs_node *node)
+{
+	return job->check_trust && !job->policy.trust && node->untrusted;
+}
+
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(((const struct scan_name *)a)->name, ((const struct scan_name *)b)->name);
@@ -283,7 +288,7 @@ int scan_take(const struct scan_place *place, const char *name, const struct roo
 	if (is_stub(place, node))
 		return scan_reject(
 			place, name, "it is a stub: a directory of its path is named stubs");
-	if (job->check_trust && !job->policy.trust && node->untrusted)
+	if (scan_distrusts(job, node))
 		return scan_reject(place, name,
 			"it could be replaced by another user: %s can be changed by others than "
 			"root (trust = yes in the layer serves it)",

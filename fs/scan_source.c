@@ -79,6 +79,12 @@ static void release(struct source *source)
 	source->root = rootfs_unref(source->root);
 }
 
+void scan_bind(struct source *source, struct rootfs *root)
+{
+	source->root = rootfs_ref(root);
+	source->release = release;
+}
+
 static struct source *source_new(const struct rootfs_node *node, const struct stat *stat)
 {
 	struct source *source = calloc(1, sizeof(*source));
@@ -100,8 +106,7 @@ static struct source *source_new(const struct rootfs_node *node, const struct st
 	source->covered = node->root->outer;
 	source->path = strdup(node->path);
 	source->real_path = rootfs_real_path(node->root, node->path);
-	source->root = rootfs_ref(node->root);
-	source->release = release;
+	scan_bind(source, node->root);
 	if (!source->path || !source->real_path)
 		return source_unref(source);
 	return source;

@@ -4,14 +4,25 @@
 #pragma once
 
 #include "ops.h"
+#include "state.h"
 
 struct session;
 
-/* Takes over `fd`, the descriptor of a mount that exists already; closed on failure too. `ended` is
- * called from a worker when the connection is gone (unmounted from outside). Returns 0, -EIO
- * (libfuse refused) or -ENOMEM. */
-int session_new(int fd, struct ops *ops, void (*ended)(void *context), void *context,
-	struct session **ret_session);
+struct session_options {
+	int fd; /* /dev/fuse of a mount that exists already; taken over, closed on failure too */
+	struct ops *ops;
+	/* Where each request lies from its reading to its answer; outlives the session. */
+	struct state *state;
+	/* Called from a worker when the connection is gone (unmounted from outside). */
+	void (*ended)(void *context);
+	void *context;
+};
+
+/* Returns 0, -EIO (libfuse refused) or -ENOMEM. */
+int session_new(const struct session_options *options, struct session **ret_session);
+/* Before session_start, in a process that takes over: negotiates what the first one did. Requests
+ * that are under way are answered by the workers. */
+void session_resume(struct session *session);
 /* Starts the workers. Signals are blocked in them. Returns 0 or -errno. */
 int session_start(struct session *session);
 /* Stops the workers; one that hangs in a host's file system is given up after a second. Returns

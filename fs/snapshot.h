@@ -4,6 +4,8 @@
  * length, so that a later version can add to it. Core. */
 #pragma once
 
+#include <time.h>
+
 #include "decide.h"
 #include "sets.h"
 #include "viewdiff.h"
@@ -29,10 +31,9 @@ struct snapshot {
 	char *mountpoint; /* canonical */
 	bool compat_on;
 	struct view *view; /* finished, entries have their numbers; layer names: see below */
-	struct string_list layers;     /* decoded: the names that the view's entries borrow */
-	char (*set_ids)[SETS_ID_SIZE]; /* of the view's .gldriverfs/set, in set_list's order */
-	size_t n_set_ids;
-	bool has_active_set;         /* the first of them is what lib/ shows */
+	struct string_list layers; /* decoded: the names that the view's entries borrow */
+	/* The CUDA sets that are served; decoded: new ones that own what they refer to. */
+	struct set_list sets;
 	struct snapshot_node *nodes; /* all of them, the view's too */
 	size_t n_nodes;
 	uint32_t last_ino;               /* the highest number ever given */

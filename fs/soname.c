@@ -20,7 +20,8 @@ struct soname_row {
 
 /* Sorted by stem (a test checks it). Sources: L4T packages nvidia-l4t-{core,cuda,3d-core,gbm,
  * wayland,nvsci,nvml,multimedia,camera} and Debian's nvidia-graphics-drivers; libnvidia-container,
- * src/nvc_info.c (cbl, ifr, sandboxutils, vdpau_nvidia); glibc's and musl's own files (the libc
+ * src/nvc_info.c (cbl, ifr, sandboxutils, vdpau_nvidia); nvidia-container-toolkit,
+ * pkg/nvcdi/driver-wsl.go (WSL's); glibc's and musl's own files (the libc
  * family); libglvnd (the loaders). */
 static const struct soname_row rows[] = {
 	{ "ld", SONAME_NEVER, 0 },   /* glibc: ld.so.1 */
@@ -48,10 +49,12 @@ static const struct soname_row rows[] = {
 	{ "libc.musl-*", SONAME_NEVER, 0 }, /* musl, Alpine */
 	{ "libcuda", SONAME_DRIVER, IS_CUDA_SET },
 	{ "libcuda_instrumentation", SONAME_DRIVER, 0 },
+	{ "libcuda_loader", SONAME_DRIVER, 0 }, /* WSL */
 	{ "libcudadebugger", SONAME_DRIVER, IS_CUDA_SET },
 	{ "libdl", SONAME_NEVER, 0 },     /* glibc */
 	{ "libdl-2.*", SONAME_NEVER, 0 }, /* glibc */
 	{ "libdrm*", SONAME_ASK, 0 },
+	{ "libdxcore", SONAME_DRIVER, 0 }, /* WSL: libcuda loads it */
 	{ "libexpat", SONAME_ASK, 0 },
 	{ "libffi", SONAME_ASK, 0 },
 	{ "libgbm", SONAME_ASK, 0 },
@@ -71,6 +74,7 @@ static const struct soname_row rows[] = {
 	{ "libnvdla_compiler", SONAME_DRIVER, IS_TEGRA },
 	{ "libnvdla_runtime", SONAME_DRIVER, IS_TEGRA },
 	{ "libnvdsbufferpool", SONAME_DRIVER, IS_TEGRA },
+	{ "libnvdxgdmal", SONAME_DRIVER, 0 }, /* WSL */
 	{ "libnvfnet*", SONAME_DRIVER, IS_TEGRA },
 	{ "libnvgov_*", SONAME_DRIVER, IS_TEGRA },
 	{ "libnvidia-allocator", SONAME_DRIVER, 0 },
@@ -91,6 +95,7 @@ static const struct soname_row rows[] = {
 	{ "libnvidia-gpucomp", SONAME_DRIVER, IS_CUDA_SET },
 	{ "libnvidia-ifr", SONAME_DRIVER, 0 },
 	{ "libnvidia-ml", SONAME_DRIVER, 0 },
+	{ "libnvidia-ml_loader", SONAME_DRIVER, 0 }, /* WSL */
 	{ "libnvidia-ngx", SONAME_DRIVER, 0 },
 	{ "libnvidia-nvvm*", SONAME_DRIVER, IS_CUDA_SET },
 	{ "libnvidia-opencl", SONAME_DRIVER, 0 },
@@ -111,6 +116,7 @@ static const struct soname_row rows[] = {
 	{ "libnvmm*", SONAME_DRIVER, IS_TEGRA },
 	{ "libnvomx*", SONAME_DRIVER, IS_TEGRA },
 	{ "libnvoptix", SONAME_DRIVER, 0 },
+	{ "libnvoptix_loader", SONAME_DRIVER, 0 }, /* WSL: the SONAME of its libnvoptix.so.1 */
 	{ "libnvos", SONAME_DRIVER, IS_TEGRA },
 	{ "libnvparser", SONAME_DRIVER, IS_TEGRA },
 	{ "libnvphs*", SONAME_DRIVER, IS_TEGRA },

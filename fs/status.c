@@ -84,15 +84,31 @@ json_t *status_facts_json(const struct facts *facts)
 	return array;
 }
 
+/* What an earlier process wrote of a generation that this one took over. */
+static json_t *resumed_json(const struct generation *generation)
+{
+	return json_loads(generation->status, 0, NULL);
+}
+
+static json_t *resumed_part(const struct generation *generation, const char *key)
+{
+	_cleanup_(jsonhelp_decrefp) json_t *status = resumed_json(generation);
+
+	return json_incref(json_object_get(status, key));
+}
+
 json_t *status_compat_json(const struct generation *generation)
 {
 	const struct decision *decision = &generation->decision;
 	const struct policy *policy = generation->policy;
-	const struct policy_value *from = &policy->compat_mode_from;
 	const struct layer *layer = decision->layer;
 	const char *directory =
 		layer && decision->set < layer->n_sets ? layer->sets[decision->set].path : NULL;
+	const struct policy_value *from;
 
+	if (generation->resumed)
+		return resumed_part(generation, "compat");
+	from = &policy->compat_mode_from;
 	return json_pack("{s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "on", decision->on, "mode",
 		compat_mode_name(policy->compat_mode), "mode_from",
 		place_json(from->file, from->line), "layer",
@@ -158,8 +174,12 @@ static json_t *rejected_json(const struct generation *generation)
 static json_t *problems_json(const struct generation *generation, const struct diag_list *failed)
 {
 	_cleanup_(jsonhelp_decrefp) json_t *array = json_array();
+	_cleanup_(jsonhelp_decrefp) json_t *earlier =
+		generation->resumed ? resumed_part(generation, "problems") : NULL;
 
 	if (failed && !append_diags(&array, failed))
+		return NULL;
+	if (earlier && json_array_extend(array, earlier) < 0)
 		return NULL;
 	return append_findings(&array, generation->findings) ? steal_pointer(array) : NULL;
 }
@@ -187,7 +207,8 @@ static int add_runtime(json_t *status, const struct status_runtime *runtime)
 		}
 	if (json_object_set_new(status, "requests", requests) < 0 ||
 		json_object_set_new(status, "pid", json_integer(runtime->pid)) < 0 ||
-		json_object_set_new(status, "keeper_pid", json_null()) < 0 ||
+		json_object_set_new(status, "keeper_pid",
+			runtime->keeper ? json_integer(runtime->keeper) : json_null()) < 0 ||
 		json_object_set_new(status, "owner", json_integer(runtime->owner)) < 0 ||
 		json_object_set_new(status, "config", jsonhelp_text(runtime->config)) < 0 ||
 		json_object_set_new(status, "override", jsonhelp_text(runtime->override)) < 0 ||
@@ -199,19 +220,26 @@ static int add_runtime(json_t *status, const struct status_runtime *runtime)
 	return 0;
 }
 
+static json_t *made_json(const struct generation *generation)
+{
+	return json_pack("{s:s, s:o, s:o, s:s, s:I, s:s, s:o, s:o, s:o, s:o}", "version",
+		GLDRIVERFS_VERSION, "name", jsonhelp_text(generation->name), "mountpoint",
+		jsonhelp_text(generation->mountpoint), "generation", generation->view->id,
+		"entries", (json_int_t)generation->view->n_entries, "present",
+		policy_present_name(generation->policy->present), "files",
+		files_json(&generation->files), "compat", status_compat_json(generation), "layers",
+		layers_json(generation), "rejected", rejected_json(generation));
+}
+
 json_t *status_json(const struct generation *generation, const struct status_runtime *runtime)
 {
 	_cleanup_(jsonhelp_decrefp) json_t *status =
-		json_pack("{s:s, s:o, s:o, s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "version",
-			GLDRIVERFS_VERSION, "name", jsonhelp_text(generation->name), "mountpoint",
-			jsonhelp_text(generation->mountpoint), "generation", generation->view->id,
-			"entries", (json_int_t)generation->view->n_entries, "present",
-			policy_present_name(generation->policy->present), "files",
-			files_json(&generation->files), "compat", status_compat_json(generation),
-			"layers", layers_json(generation), "rejected", rejected_json(generation),
-			"problems", problems_json(generation, runtime ? runtime->failed : NULL));
+		generation->resumed ? resumed_json(generation) : made_json(generation);
 
-	if (!status || (runtime && add_runtime(status, runtime) < 0))
+	if (!status ||
+		json_object_set_new(status, "problems",
+			problems_json(generation, runtime ? runtime->failed : NULL)) < 0 ||
+		(runtime && add_runtime(status, runtime) < 0))
 		return NULL;
 	return steal_pointer(status);
 }
@@ -242,6 +270,13 @@ json_t *status_error_json(const char *code, const char *text, const struct diag_
 
 json_t *status_facts_answer(const struct generation *generation)
 {
+	_cleanup_(jsonhelp_decrefp) json_t *compat =
+		generation->resumed ? resumed_part(generation, "compat") : NULL;
+
+	if (compat)
+		return json_pack("{s:o, s:o, s:O}", "name", jsonhelp_text(generation->name),
+			"mountpoint", jsonhelp_text(generation->mountpoint), "facts",
+			json_object_get(compat, "facts"));
 	return json_pack("{s:o, s:o, s:o}", "name", jsonhelp_text(generation->name), "mountpoint",
 		jsonhelp_text(generation->mountpoint), "facts",
 		status_facts_json(&generation->decision.facts));

@@ -18,6 +18,7 @@ struct status_counter {
 /* What only the running daemon knows. */
 struct status_runtime {
 	pid_t pid;
+	pid_t keeper;         /* 0: there is none */
 	uid_t owner;          /* of the mount */
 	const char *config;   /* --config FILE, NULL: none was given */
 	const char *override; /* path of the runtime override */

@@ -151,11 +151,14 @@ int tree_prepare(struct tree *tree, struct generation *generation, struct tree_c
 	return 0;
 }
 
-void tree_commit(struct tree *tree, struct tree_change *change)
+void tree_commit(struct tree *tree, struct tree_change *change, void (*published)(void *context),
+	void *context)
 {
 	struct timespec now;
 	TREE_LOCK(tree);
 
+	if (published)
+		published(context);
 	generation_unref(tree->current);
 	tree->current = generation_ref(change->after);
 	tree->incoming = NULL;
@@ -169,6 +172,82 @@ void tree_commit(struct tree *tree, struct tree_change *change)
 		if (node)
 			node->mtime = now;
 	}
+}
+
+void tree_abandon(struct tree *tree)
+{
+	TREE_LOCK(tree);
+
+	tree->incoming = NULL;
+}
+
+struct node_list {
+	struct snapshot *snapshot;
+	size_t capacity;
+	int error;
+};
+
+static void list_node(void *context, const struct node *node)
+{
+	struct node_list *list = context;
+	struct snapshot *snapshot = list->snapshot;
+
+	if (list->error == 0)
+		list->error = array_grow(&snapshot->nodes, &list->capacity, snapshot->n_nodes,
+			sizeof(*snapshot->nodes));
+	if (list->error < 0)
+		return;
+	snapshot->nodes[snapshot->n_nodes++] = (struct snapshot_node){
+		.ino = node->ino,
+		.kind = node->kind,
+		.mtime = node->mtime,
+		.path = node->path,
+		.target = node->target,
+		.target_size = node->target_size,
+		.source = node->source,
+		.overlay = node->overlay,
+	};
+}
+
+int tree_snapshot(
+	struct tree *tree, const struct tree_change *change, struct snapshot *ret_snapshot)
+{
+	struct snapshot snapshot = {
+		.view = change->after->view,
+		.change = change->diff,
+		.attributes = change->attributes,
+		.n_attributes = change->n_attributes,
+	};
+	struct node_list list = { .snapshot = &snapshot };
+	TREE_LOCK(tree);
+
+	nodes_each(tree->nodes, list_node, &list);
+	snapshot.last_ino = nodes_last(tree->nodes);
+	if (list.error < 0) {
+		free(snapshot.nodes);
+		return list.error;
+	}
+	*ret_snapshot = snapshot;
+	return 0;
+}
+
+int tree_restore(struct tree *tree, struct generation *generation, const struct snapshot *snapshot)
+{
+	int error;
+	TREE_LOCK(tree);
+
+	error = nodes_restore(tree->nodes, snapshot);
+	if (error == 0)
+		error = nodes_assign(tree->nodes, generation->view);
+	if (error < 0)
+		return error;
+	if (generation->view->root.ino != NODES_ROOT ||
+		nodes_last(tree->nodes) != snapshot->last_ino)
+		return -EBADMSG; /* an entry of the view was no node */
+	nodes_publish(tree->nodes, generation->view);
+	tree->current = generation_ref(generation);
+	note_removed(tree, &snapshot->change);
+	return 0;
 }
 
 void tree_change_clear(struct tree_change *change)

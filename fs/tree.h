@@ -9,7 +9,7 @@
 
 #include "fdpool.h"
 #include "generation.h"
-#include "viewdiff.h"
+#include "snapshot.h"
 
 struct tree;
 
@@ -38,9 +38,23 @@ struct tree_change {
  * The first compares and gives the numbers. Returns 0 and what changes (tree_change_clear), or
  * -ENOMEM with nothing changed. */
 int tree_prepare(struct tree *tree, struct generation *generation, struct tree_change *ret_change);
-/* The second makes the prepared generation the published one; the rest is to be told then. */
-void tree_commit(struct tree *tree, struct tree_change *change);
+/* The second makes the prepared generation the published one; the rest is to be told then.
+ * `published` (may be NULL) runs with the lock held, before any request sees the new view: the
+ * resume state is switched there. */
+void tree_commit(struct tree *tree, struct tree_change *change, void (*published)(void *context),
+	void *context);
+/* Instead of the second: the prepared generation is not published. */
+void tree_abandon(struct tree *tree);
 void tree_change_clear(struct tree_change *change);
+
+/* Between the two: fills the snapshot's nodes and the rest that only the tree knows. All is
+ * borrowed from the tree and the change, but for `nodes` (to be freed); valid until tree_commit.
+ * Returns 0 or -ENOMEM. */
+int tree_snapshot(
+	struct tree *tree, const struct tree_change *change, struct snapshot *ret_snapshot);
+/* In an empty tree: what an earlier process published, with its numbers. Returns 0, -EBADMSG: they
+ * do not fit the view, or -ENOMEM. */
+int tree_restore(struct tree *tree, struct generation *generation, const struct snapshot *snapshot);
 
 /* The requests. Each allocates nothing and returns 0 or -errno: -ENOENT for a name or node that is
  * not there, -ENOTDIR, -EISDIR, -EINVAL. */

@@ -64,6 +64,11 @@ static json_t *answer_explain(
 	(void)ret_pending;
 	if (!name || !*name)
 		return status_error_json("request", "explain needs a \"name\"", NULL);
+	if (generation->resumed)
+		return status_error_json("busy",
+			"the view was taken over from an earlier process, which did not say why "
+			"it is as it is; a reload that succeeds does",
+			NULL);
 	return explain_name(generation, name);
 }
 

@@ -25,6 +25,7 @@ struct watch {
 	struct touched *current; /* by the last load that succeeded */
 	struct touched *failed;  /* by a failed one since */
 	struct touched *building;
+	bool off;     /* nothing is wanted */
 	bool waiting; /* the timer runs, inotify is not polled */
 	bool changed; /* a reload is due */
 	uint64_t since_ms;
@@ -182,6 +183,7 @@ int watch_begin(struct watch *watch, bool want, struct touched **ret_touched)
 	int result = 0;
 
 	pthread_mutex_lock(&watch->lock);
+	watch->off = watch->off && !want;
 	if (watch->inotify < 0 && want) {
 		watch->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 		result = watch->inotify < 0 ? -errno : 0;
@@ -237,5 +239,16 @@ void watch_off(struct watch *watch)
 	watch->current = touched_unref(watch->current);
 	watch->failed = touched_unref(watch->failed);
 	watch->building = touched_unref(watch->building);
+	watch->off = true;
 	pthread_mutex_unlock(&watch->lock);
+}
+
+bool watch_is_off(struct watch *watch)
+{
+	bool off;
+
+	pthread_mutex_lock(&watch->lock);
+	off = watch->off;
+	pthread_mutex_unlock(&watch->lock);
+	return off;
 }

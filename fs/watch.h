@@ -35,3 +35,5 @@ int watch_begin(struct watch *watch, bool want, struct touched **ret_touched);
 void watch_end(struct watch *watch, struct touched *touched, bool success);
 /* Nothing is to be watched: lets go of inotify. */
 void watch_off(struct watch *watch);
+/* Whether watch_off was called and no watch_begin has wanted one since. */
+bool watch_is_off(struct watch *watch);

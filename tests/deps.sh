@@ -4,7 +4,8 @@
 # Debian and Ubuntu. Does nothing, at once, where nothing is missing.
 set -euo pipefail
 
-# A program that must be there, or a library's pkg-config name, and the package that has it.
+# A program that must be there, a library's pkg-config name, or the SONAME of one that is only loaded, and the package
+# that has it.
 needed="
 program:cc:gcc
 program:make:make
@@ -15,6 +16,8 @@ program:fusermount3:fuse3
 program:ldconfig:libc-bin
 program:unshare:util-linux
 program:ps:procps
+program:strace:strace
+soname:libvulkan.so.1:libvulkan1
 library:fuse3:libfuse3-dev
 library:inih:libinih-dev
 library:uuid:uuid-dev
@@ -35,6 +38,11 @@ has_program() {
 has_library() {
   pkg-config --exists "$1" 2>/dev/null ||
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$2" 2>/dev/null)" = installed ]
+}
+
+# A user's PATH may be without sbin.
+has_soname() {
+  PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -F "$1 " >/dev/null
 }
 
 missing=()

@@ -145,6 +145,16 @@ is_mounted() { grep -qF " $MNT " /proc/self/mountinfo; }
 # status_of FILTER: jq's answer. Exit 1 of gldriverctl only says that the status names an error.
 status_of() { { ctl --json status || [ $? = 1 ]; } | jq -r "$@"; }
 daemon_pid() { status_of .pid; }
+keeper_pid() { status_of .keeper_pid; }
+# Keeper and worker at once: nobody comes after them.
+kill_daemon() {
+  local worker keeper
+  worker=$(daemon_pid) keeper=$(keeper_pid)
+  kill -STOP "$keeper"
+  kill -KILL "$worker" "$keeper"
+  wait_for not test -e "/proc/$worker/exe"
+  wait_for not test -e "/proc/$keeper/exe"
+}
 generation() { status_of .generation; }
 requests() { status_of '[.requests | .. | numbers] | add // 0'; }
 # expect_no_requests WHAT COMMAND...: it reaches the daemon with none, once in three runs at least: whoever drops the

@@ -4,9 +4,9 @@
 command -v strace >/dev/null || skip "no strace"
 TRACER=
 
-# The policy and what is watched have directories where nothing else happens.
-R=$T/root POLICY=$T/policy/policy.conf
-mkdir -p "$T/policy" "$T/traces" "$R"/{run,etc,usr/lib}
+# The policy and what is watched have directories where nothing else happens; /tmp, above $T, is everybody's.
+W=/run/watched HOST=/run/watched/host HOST2=/run/watched/host2 R=/run/watched/root POLICY=/run/watched/policy/policy.conf
+mkdir -p "$W/policy" "$HOST" "$HOST2" "$T/traces" "$R"/{run,etc,usr/lib}
 make_probe "$T/probe" "$MNT/lib"
 who_is() { [ "$("$T/probe" "$1" 2>/dev/null || :)" = "$2" ]; }
 is_absent() { [ ! -e "$MNT/lib/$1" ]; }

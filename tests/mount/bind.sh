@@ -21,7 +21,8 @@ ldd "$ROOT/objects" | grep -o '/[^ ]*' | while IFS= read -r path; do
   cp -L "$path" "$ROOT$path"
 done
 
-for present in file auto; do
+# What gets a RUNPATH is a file in all three.
+for present in file auto symlink; do
   toggle_policy "mode = on" "[gldriverfs]" "present = $present"
   start_daemon
   mount --bind "$MNT" "$ROOT/driver"
@@ -32,3 +33,21 @@ for present in file auto; do
   umount "$ROOT/driver"
   stop_daemon
 done
+
+# A link leads to the host's path: of another root it is promised only that the loader goes on to its next directory, and
+# that the library loads where that path is bound too. On the host itself the bind is as good as the mount.
+toggle_policy "mode = on" "[gldriverfs]" "present = symlink" "runpath = none"
+start_daemon
+expect_same "$(readlink "$MNT/lib/libcuda.so.1.1")" "$COMPAT/libcuda.so.1.1"
+mkdir "$T/elsewhere"
+mount --bind "$MNT" "$T/elsewhere"
+cmp "$T/elsewhere/lib/libcuda.so.1" "$COMPAT/libcuda.so.1.1"
+umount "$T/elsewhere"
+mount --bind "$MNT" "$ROOT/driver"
+chroot "$ROOT" /objects libcuda.so.1 >"$T/loaded" 2>&1 && fail "loaded: $(cat "$T/loaded")"
+grep -q 'No such file' "$T/loaded" || fail "a dangling link is not simply passed over: $(cat "$T/loaded")"
+mkdir -p "$ROOT$HOST" "$ROOT$COMPAT"
+mount --bind "$HOST" "$ROOT$HOST"
+mount --bind "$COMPAT" "$ROOT$COMPAT"
+LD_LIBRARY_PATH=/driver/lib chroot "$ROOT" /objects libcuda.so.1 >"$T/loaded" || fail "$(cat "$T/loaded")"
+umount "$ROOT$HOST" "$ROOT$COMPAT" "$ROOT/driver"

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # ICD and layer files: regular files in all presentations, one token changed, sizes right; a broken or huge one is not
-# served and says why; one that names a library outside lib/ is served as it is, with a warning. Where the loaders of
-# Vulkan and libglvnd are installed they are seen to open the mount's library, also where the mount is bound elsewhere.
+# served and says why; one that names a library outside lib/ is served as it is, with a warning. loaders.sh reads them.
 . "$(dirname "$0")/../lib/fixture.sh"
 need_root
 need_fuse
@@ -44,32 +43,45 @@ for present in auto file symlink; do
   stop_daemon
 done
 
-tried() { # MOUNTPOINT LIBRARY COMMAND...: the command opens that library of the mount there.
-  local at=$1 library=$2
-  shift 2
-  strace -f -e trace=open,openat -o "$T/trace" "$@" >/dev/null 2>&1 || :
-  grep -F "\"$at/" "$T/trace" | grep -qE "/lib/$library\", .*= [0-9]" || fail "$library is not opened below $at: $(grep -F "$library" "$T/trace")"
+# Odd ones: the token of each library that lib/ has is another one, every other byte is the host's.
+rm -rf "$tree/share"
+mkdir -p "$tree/share/vulkan/icd.d"
+new=../../../lib/libGLX_nvidia.so.0
+odd() { # NAME PRINTF-FORMAT of the host's file PRINTF-FORMAT of the served one
+  # shellcheck disable=SC2059 # they are formats
+  printf "$2" >"$tree/share/vulkan/icd.d/$1.json"
+  # shellcheck disable=SC2059
+  printf "$3" >"$T/expected/$1.json"
 }
-
-readers=
-start_daemon
-mkdir "$T/elsewhere"
-mount --bind "$MNT" "$T/elsewhere"
-for at in "$MNT" "$T/elsewhere"; do
-  loader=$(ldconfig -p | sed -n 's/.*libvulkan\.so\.1 .*=> //p' | head -n 1)
-  if command -v strace >/dev/null && [ -n "$loader" ]; then
-    "$CC" -x c - -o "$T/vulkan" -ldl <<<"#include <dlfcn.h>
-      int main(int c, char **v) { void *l = dlopen(v[c - 1], RTLD_NOW); unsigned n = 0; int (*f)(const char *, unsigned *, void *) = dlsym(l, \"vkEnumerateInstanceExtensionProperties\"); return f ? f(0, &n, 0) : 1; }"
-    tried "$at" libGLX_nvidia.so.0 env "VK_DRIVER_FILES=$at/$icd" "VK_ICD_FILENAMES=$at/$icd" "$T/vulkan" "$loader"
-    readers+=" vulkan"
-  fi
-  loader=$(ldconfig -p | sed -n 's/.*libEGL\.so\.1 .*=> //p' | head -n 1)
-  if command -v strace >/dev/null && [ -n "$loader" ]; then
-    "$CC" -x c - -o "$T/egl" -ldl <<<"#include <dlfcn.h>
-      int main(int c, char **v) { void *l = dlopen(v[c - 1], RTLD_NOW); void *(*f)(void *) = dlsym(l, \"eglGetDisplay\"); return f ? !!f(0) : 1; }"
-    tried "$at" libEGL_nvidia.so.0 env "__EGL_VENDOR_LIBRARY_FILENAMES=$at/$vendor" "$T/egl" "$loader"
-    readers+=" glvnd"
-  fi
+mkdir "$T/expected"
+odd slash '{"ICD":{"library_path":"\\u002fusr\\u002flib\\u002flibGLX_nvidia.so.0"}}' "{\"ICD\":{\"library_path\":\"$new\"}}"
+odd mark '\xef\xbb\xbf{"ICD":{"library_path":"libGLX_nvidia.so.0"}}\r\n' "\xef\xbb\xbf{\"ICD\":{\"library_path\":\"$new\"}}\r\n"
+odd twice '{"ICD":{"library_path":"libGLX_nvidia.so.0","library_path":"x/libGLX_nvidia.so.0"},"ICD":{"library_path":"libGLX_nvidia.so.0"}}' \
+  "{\"ICD\":{\"library_path\":\"$new\",\"library_path\":\"$new\"},\"ICD\":{\"library_path\":\"$new\"}}"
+odd nested '{"library_path":"libGLX_nvidia.so.0","ICD":{"x":{"library_path":"libGLX_nvidia.so.0"},"library_path":"libGLX_nvidia.so.0"}}' \
+  "{\"library_path\":\"libGLX_nvidia.so.0\",\"ICD\":{\"x\":{\"library_path\":\"libGLX_nvidia.so.0\"},\"library_path\":\"$new\"}}"
+odd relative '{"ICD":{"library_path":"./libGLX_nvidia.so.0"}}' "{\"ICD\":{\"library_path\":\"$new\"}}"
+odd above '{"ICD":{"library_path":"../../../lib/x/../libGLX_nvidia.so.0"}}' "{\"ICD\":{\"library_path\":\"$new\"}}"
+odd right "{\"ICD\":{\"library_path\":\"$new\"}}" "{\"ICD\":{\"library_path\":\"$new\"}}"
+odd directory '{"ICD":{"library_path":".."}}' '{"ICD":{"library_path":".."}}'
+odd absent '{"ICD":{"library_path":"../x/libabsent.so"}}' '{"ICD":{"library_path":"../x/libabsent.so"}}'
+# 64 KiB is the most, before the change.
+{ printf '{"ICD":{"library_path":"libGLX_nvidia.so.0"},"x":"' && head -c $((65536 - 52)) /dev/zero | tr '\0' x && printf '"}'; } >"$tree/share/vulkan/icd.d/most.json"
+expect_same "$(stat -c %s "$tree/share/vulkan/icd.d/most.json")" 65536
+sed "s|libGLX|../../../lib/libGLX|" "$tree/share/vulkan/icd.d/most.json" >"$T/expected/most.json"
+cp "$tree/share/vulkan/icd.d/most.json" "$tree/share/vulkan/icd.d/more.json"
+printf ' ' >>"$tree/share/vulkan/icd.d/more.json"
+printf '{"ICD":{"library_path":"libGLX_nvidia.so.0\\u0000"}}' >"$tree/share/vulkan/icd.d/nul-escape.json"
+printf '{"ICD":{"library_path":"libGLX_nvidia.so.0"}}\0' >"$tree/share/vulkan/icd.d/nul.json"
+printf '\xff\xfe{\0}\0' >"$tree/share/vulkan/icd.d/utf16.json"
+for present in file symlink; do
+  policy "[gldriverfs]" "present = $present" "[layer host]" "role = host" "tree = $tree"
+  start_daemon
+  diff -r "$T/expected" "$MNT/share/vulkan/icd.d"
+  for file in "$MNT"/share/vulkan/icd.d/*; do expect_same "$(stat -c %s "$file")" "$(wc -c <"$file")" "$file's size"; done
+  rejected=$(status_of '.rejected[] | "\(.path) \(.reason)"')
+  expect_has "$rejected" "more.json it is larger than 64 KiB"
+  for name in nul-escape nul utf16; do expect_has "$rejected" "/$name.json it is no valid JSON"; done
+  expect_same "$(status_of '[.problems[] | select(.id == "manifest-outside")] | length')" 2
+  stop_daemon
 done
-umount "$T/elsewhere"
-echo "read by:${readers:- no loader, none is installed}"

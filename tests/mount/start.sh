@@ -59,9 +59,7 @@ stop_daemon
 # Killed, with a program inside: the next start finds the dead mount and puts a live one in its place.
 start_by --config "$POLICY" "$MNT"
 exec 7<"$MNT/lib"
-pid=$(daemon_pid)
-kill -KILL "$pid"
-wait_for not test -e "/proc/$pid/exe"
+kill_daemon
 expect_exit 1 stat "$MNT/lib/"
 expect_exit 3 ctl status
 : >"$LOG"

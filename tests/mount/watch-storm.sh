@@ -11,13 +11,13 @@ need_fuse
 make_driver "$HOST" 535.1 other
 
 # --- A layer that is not there yet, through a link that is not there yet; idle; what cannot matter; a storm.
-later=$T/later/deep/lib
+later=$W/later/deep/lib
 start "[layer compat]" "optional = yes" "dir = $later" "[compat]" "mode = on" "[layer host]" "role = host" "dir = $HOST"
-mkdir -p "$T/elsewhere/deep"
-ln -s elsewhere "$T/later"
-make_driver "$T/elsewhere/deep/lib" 550.1 compat
+mkdir -p "$W/elsewhere/deep"
+ln -s elsewhere "$W/later"
+make_driver "$W/elsewhere/deep/lib" 550.1 compat
 wait_for who_is libcuda.so.1 compat
-rm "$T/later"
+rm "$W/later"
 wait_for who_is libcuda.so.1 other
 
 wait_for is_settled
@@ -40,9 +40,9 @@ done
 rm "$HOST"/libsomething* "$HOST"/.#* "$HOST"/*~ "$HOST"/*.dpkg-new
 wait_for is_settled
 expect_same "$(reloads)" 0 "reloads for names that cannot matter"
-mkdir "$T/unpacked"
-for i in {1..3000}; do : >"$T/unpacked/libnvidia-x$i.so.1"; done
-mv "$T"/unpacked/* "$HOST/"
+mkdir "$W/unpacked"
+for i in {1..3000}; do : >"$W/unpacked/libnvidia-x$i.so.1"; done
+mv "$W"/unpacked/* "$HOST/"
 make_lib "$HOST/libnvidia-fbc.so.1" libnvidia-fbc.so.1 last
 wait_for who_is libnvidia-fbc.so.1 last
 wait_for is_settled
@@ -58,7 +58,7 @@ if [ "$queue" -le 200000 ]; then
   kill -STOP "$(cat "$T/pid")"
   for ((i = 0; i <= queue; i++)); do : >"$HOST/libx$i.so.1"; done
   make_lib "$HOST/libnvidia-tls.so.1" libnvidia-tls.so.1 lost
-  mkdir -p "$T/later/deep"
+  mkdir -p "$W/later/deep"
   make_driver "$later" 550.1 compat
   kill -CONT "$(cat "$T/pid")"
   wait_for who_is libnvidia-tls.so.1 lost

@@ -41,43 +41,43 @@ mv "$HOST.away" "$HOST"
 wait_for is_healthy
 
 # A policy that asks for what is not there yet is mended by what comes, not by itself.
-sed "s|$HOST\$|$T/missing/lib|" "$POLICY" >"$T/policy/new"
-cp "$POLICY" "$T/good" && mv "$T/policy/new" "$POLICY"
-wait_for has_problem "$T/missing/lib does not exist"
-make_driver "$T/third" 535.1 third
-cp -a "$T/third" "$T/unpacked" && mkdir "$T/missing" && mv "$T/unpacked" "$T/missing/lib"
+sed "s|$HOST\$|$W/missing/lib|" "$POLICY" >"$W/policy/new"
+cp "$POLICY" "$W/good" && mv "$W/policy/new" "$POLICY"
+wait_for has_problem "$W/missing/lib does not exist"
+make_driver "$W/third" 535.1 third
+cp -a "$W/third" "$W/unpacked" && mkdir "$W/missing" && mv "$W/unpacked" "$W/missing/lib"
 wait_for who_is libcuda.so.1 third
-mv "$T/good" "$POLICY"
+mv "$W/good" "$POLICY"
 wait_for who_is libcuda.so.1 other
 
 # --- The policy: broken and mended, replaced by rename, through links.
-cp "$POLICY" "$T/good"
+cp "$POLICY" "$W/good"
 echo "nonsense = 1" >>"$POLICY"
 wait_for has_problem nonsense
-cp "$T/good" "$POLICY"
+cp "$W/good" "$POLICY"
 wait_for is_healthy
-sed "s|$HOST\$|$HOST2|" "$T/good" >"$T/second"
-cp "$T/second" "$T/policy.new" && mv "$T/policy.new" "$POLICY"
+sed "s|$HOST\$|$HOST2|" "$W/good" >"$W/second"
+cp "$W/second" "$W/policy.new" && mv "$W/policy.new" "$POLICY"
 make_lib "$HOST2/libnvidia-tls.so.1" libnvidia-tls.so.1 second
 wait_for who_is libnvidia-tls.so.1 second
-mkdir "$T"/static{1,2}
-cp "$T/good" "$T/static1/x" && cp "$T/second" "$T/static2/x"
-ln -s static1 "$T/static"
-ln -s "$T/static/x" "$T/link" && mv "$T/link" "$POLICY"
+mkdir "$W"/static{1,2}
+cp "$W/good" "$W/static1/x" && cp "$W/second" "$W/static2/x"
+ln -s static1 "$W/static"
+ln -s "$W/static/x" "$W/link" && mv "$W/link" "$POLICY"
 wait_for is_absent libnvidia-tls.so.1
-ln -s static2 "$T/static.new" && mv -T "$T/static.new" "$T/static"
+ln -s static2 "$W/static.new" && mv -T "$W/static.new" "$W/static"
 wait_for who_is libnvidia-tls.so.1 second
-sed "s|$HOST2\$|$T/third|" "$T/second" >"$T/static2/x"
+sed "s|$HOST2\$|$W/third|" "$W/second" >"$W/static2/x"
 wait_for who_is libcuda.so.1 third
 
 # --- watch = no lets go of it all, and is followed no more; a reload that says yes takes it up again.
-sed 's/watch = yes/watch = no/' "$T/second" >"$T/static2/x"
+sed 's/watch = yes/watch = no/' "$W/second" >"$W/static2/x"
 none_watched() { [ "$(status_of .watched)" = 0 ]; }
 inotifies() { find "/proc/$(cat "$T/pid")/fd" -lname '*inotify*' | wc -l; }
 expect_same "$(inotifies | sed 's/^[1-9].*/some/')" some
 wait_for none_watched
 expect_same "$(inotifies)" 0 "inotify with watch = no"
-cp "$T/second" "$T/static2/x"
+cp "$W/second" "$W/static2/x"
 ctl reload
 wait_for not none_watched
 stop_daemon
@@ -86,7 +86,7 @@ rm "$POLICY"
 # --- A machine's own places: the first choice appears, a drop-in directory appears, a list changes.
 ctl_status() { status_of "$1" 2>/dev/null; }
 mkdir -p "$R/a" "$R/b" "$R/etc/csv"
-cp -a "$HOST2/." "$R/a/" && cp -a "$T/third/." "$R/b/"
+cp -a "$HOST2/." "$R/a/" && cp -a "$W/third/." "$R/b/"
 "$GLDRIVERFS" --root "$R" --name inst "$MNT" 2>>"$LOG" || fail "exits $?"
 daemon_pid >"$T/pid"
 write() { # FILE LINE...
@@ -117,7 +117,7 @@ stop_daemon
 
 # --- A16 without a reload by hand: a policy that leads into the mount is refused, what is served stays.
 start "[layer host]" "role = host" "dir = $HOST"
-sed "s|$HOST\$|$MNT/lib|" "$POLICY" >"$T/policy/new" && mv "$T/policy/new" "$POLICY"
+sed "s|$HOST\$|$MNT/lib|" "$POLICY" >"$W/policy/new" && mv "$W/policy/new" "$POLICY"
 wait_for has_problem "lies on a mount of gldriverfs itself"
 timeout 2 ls "$MNT/lib" >/dev/null || fail "ls does not answer"
 follow inotify_add_watch
@@ -128,24 +128,45 @@ wait_for is_settled
 who_is libcuda.so.1 other || fail "the old view is gone"
 stop_daemon
 
+# --- A successor follows too, also where it cannot load what it finds.
+start "[layer host]" "role = host" "dir = $HOST"
+cp "$POLICY" "$W/good"
+is_replaced() { [ "$(daemon_pid)" != "$(cat "$T/pid")" ]; }
+for broken in no yes; do
+  if [ $broken = yes ]; then
+    echo "nonsense = 1" >>"$POLICY"
+    wait_for has_problem nonsense
+  fi
+  daemon_pid >"$T/pid"
+  kill -KILL "$(cat "$T/pid")"
+  wait_for is_replaced
+  who_is libcuda.so.1 other || fail "the successor serves another view"
+  if [ $broken = yes ]; then wait_for has_problem nonsense; else wait_for not none_watched; fi
+  sed "s|$HOST\$|$W/third|" "$W/good" >"$POLICY"
+  wait_for who_is libcuda.so.1 third
+  cp "$W/good" "$POLICY"
+  wait_for who_is libcuda.so.1 other
+done
+stop_daemon
+
 # --- The limits, in a user namespace of its own: a warning that says what to raise, and reloads work.
 limited() { # LIMIT VALUE
   # shellcheck disable=SC2016 # the inner shell expands
   unshare -U -r -m --propagation private bash -c '
     limit=$1 T=$2 MNT=$3 GLDRIVERFS=$4 GLDRIVERCTL=$5 POLICY=$6
     echo "$7" >/proc/sys/user/$limit || exit 77
-    mount -t tmpfs -o mode=755 tmpfs /run
+    mount -t tmpfs -o mode=755 tmpfs /run/gldriverfs
     "$GLDRIVERFS" --config "$POLICY" --foreground "$MNT" 2>"$T/limited.log" & pid=$!
     until grep -q answers "$T/limited.log"; do kill -0 $pid || exit 1; read -rt 0.02 _ <>"$T/pause"; done
     "$GLDRIVERCTL" --mount "$MNT" --json status
     sed -i s/535/536/ "$POLICY" && "$GLDRIVERCTL" --mount "$MNT" reload >&2 && ls "$MNT/lib" >"$T/limited.ls"
     kill -TERM $pid; wait $pid' limited "$1" "$T" "$MNT" "$GLDRIVERFS" "$GLDRIVERCTL" "$POLICY" "$2" || fail "exits $?: $(cat "$T/limited.log")"
 }
-mkdir "$T/lib536" "$T/lib535"
-make_driver "$T/lib535" 535.1 old
-make_driver "$T/lib536" 536.1 new
+mkdir "$W/lib536" "$W/lib535"
+make_driver "$W/lib535" 535.1 old
+make_driver "$W/lib536" 536.1 new
 for limit in max_inotify_watches:3:max_user_watches max_inotify_instances:0:max_user_instances; do
-  policy "[gldriverfs]" "watch = yes" "[layer host]" "role = host" "dir = $T/lib535"
+  policy "[gldriverfs]" "watch = yes" "[layer host]" "role = host" "dir = $W/lib535"
   IFS=: read -r key value word <<<"$limit"
   limited "$key" "$value" >"$T/limited.json"
   expect_has "$(jq -r '.problems[] | select(.id == "unwatched" and .level == "warning").text' "$T/limited.json")" "fs.inotify.$word"

@@ -63,7 +63,7 @@ struct tree_change served_publish(struct served *served, struct view *view)
 	struct tree_change change;
 
 	assert_int_equal(tree_prepare(served->tree, generation, &change), 0);
-	tree_commit(served->tree, &change);
+	tree_commit(served->tree, &change, NULL, NULL);
 	generation_unref(generation);
 	return change;
 }

@@ -93,7 +93,7 @@ static void test_incoming(void **state)
 	invalidate_added(served->wire.session, &change);
 	wire_receive(&served->wire, &reply);
 	assert_int_equal(reply.header.error, FUSE_NOTIFY_INVAL_ENTRY);
-	tree_commit(served->tree, &change);
+	tree_commit(served->tree, &change, NULL, NULL);
 	assert_int_equal(wire_lookup(&served->wire, lib, "new", &reply), 0);
 	assert_int_not_equal(reply.entry.nodeid, 0);
 	assert_true(reply.entry.entry_valid > 0);
@@ -152,7 +152,7 @@ static void test_coming_back(void **state)
 	assert_int_equal(ask_as(served, 7, lib, "old"), -ESTALE);
 	assert_int_equal(ask_as(served, 7, lib, "libcuda.so.1"), 0);
 	assert_int_equal(ask_as(served, 7, lib, "new"), 0);
-	tree_commit(served->tree, &change);
+	tree_commit(served->tree, &change, NULL, NULL);
 	assert_int_equal(ask_as(served, 7, lib, "old"), 0);
 	tree_change_clear(&change);
 	generation_unref(generation);

@@ -14,6 +14,18 @@ static void on_ended(void *context)
 	(void)context;
 }
 
+void wire_attach(struct wire *wire, int fd, struct ops *ops)
+{
+	const struct session_options options = {
+		.fd = fd,
+		.ops = ops,
+		.state = wire->state,
+		.ended = on_ended,
+	};
+
+	assert_int_equal(session_new(&options, &wire->session), 0);
+}
+
 void wire_start(struct wire *wire, struct ops *ops)
 {
 	struct fuse_init_in init = {
@@ -29,7 +41,8 @@ void wire_start(struct wire *wire, struct ops *ops)
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets), 0);
 	*wire = (struct wire){ .fd = sockets[0] };
-	assert_int_equal(session_new(sockets[1], ops, on_ended, NULL, &wire->session), 0);
+	assert_int_equal(state_new("test", "/mnt", &wire->state), 0);
+	wire_attach(wire, sockets[1], ops);
 	assert_int_equal(session_start(wire->session), 0);
 	assert_int_equal(wire_ask(wire, FUSE_INIT, 0, &init, sizeof(init), NULL, 0, &reply), 0);
 	assert_true(!(reply.init.flags & FUSE_CACHE_SYMLINKS) == ops->no_cache);
@@ -43,6 +56,7 @@ void wire_stop(struct wire *wire)
 {
 	assert_true(session_stop(wire->session));
 	wire->session = session_free(wire->session);
+	wire->state = state_free(wire->state);
 	close(wire->fd);
 }
 

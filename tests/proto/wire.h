@@ -13,6 +13,7 @@ struct wire {
 	uint64_t unique;
 	uint32_t thread; /* who asks */
 	struct session *session;
+	struct state *state;
 };
 
 struct wire_reply {
@@ -30,6 +31,8 @@ struct wire_reply {
 
 /* Starts a session with these ops on one end and does INIT from the other. */
 void wire_start(struct wire *wire, struct ops *ops);
+/* A session on the other end, with the wire's state. */
+void wire_attach(struct wire *wire, int fd, struct ops *ops);
 void wire_stop(struct wire *wire);
 /* Sends a request: the opcode's struct, then `tail` bytes. */
 void wire_send(struct wire *wire, uint32_t opcode, uint64_t nodeid, const void *body,

@@ -26,7 +26,7 @@ struct ldcache_plan {
 		const char *path;
 		uint32_t flags;
 		uint64_t hwcap;
-	} entries[6];
+	} entries[8];
 };
 
 struct ldcache_built {
@@ -69,7 +69,7 @@ static inline void ldcache_build(const struct ldcache_plan *plan, struct ldcache
 	struct ldcache_built built = { .size = 0 };
 	size_t count = 0, align = plan->align ? plan->align : 8, base;
 
-	while (count < 6 && plan->entries[count].path)
+	while (count < 8 && plan->entries[count].path)
 		count++;
 	if (plan->old) {
 		memcpy(built.bytes, "ld.so-1.7.0", 11);

@@ -1,29 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* discover, csv and cdi layers: made-up machines to candidates, rejections, sets and warnings. What
- * releases look like is in tests/golden. */
+/* discover, csv and cdi layers. What releases look like is in tests/golden. */
 #include "../compat/cmocka.h"
 
-#include <errno.h>
-
-#include "ldcache_builder.h"
-#include "scan_fixture.h"
-
-#define ARM "usr/lib/aarch64-linux-gnu/"
-#define R36 "# R36 (release), REVISION: 4.7, GCID: 1, BOARD: generic, EABI: aarch64, DATE: x\n"
-#define GPU "opt/nvidia/l4t-gpu-libs/"
-
-struct discover_case {
-	const char *what;
-	struct made made[12];
-	enum layer_discover discover;
-	struct policy_value csvs[3], cdis[2], includes[2], excludes[2];
-	const char *root;
-	struct ldcache_plan cache; /* where it has entries */
-	const char *open_file;     /* everybody's to write */
-	bool optional, check_trust;
-	int result;
-	const char *expected;
-};
+#include "discover_fixture.h"
 
 static const struct discover_case cases[] = {
 	{ .what = "a directory that the release file names, anywhere",
@@ -45,6 +24,29 @@ static const struct discover_case cases[] = {
 		.expected = "lib/libcuda.so.1.1 = /" ARM "tegra/libcuda.so.1.1\n"
 			    "lib/libnvrm.so = /" ARM "tegra/libnvrm.so\n"
 			    "+ /" ARM "tegra\n" },
+	{ .what = "what the release file names wins over the complete one of another JetPack",
+		.made = { TEXT("etc/nv_tegra_release",
+				  R36 "TARGET_USERSPACE_LIB_DIR_PATH=" ARM "nvidia\n"),
+			ELF(ARM "nvidia/libnvrm_gpu.so"), ELF(ARM "tegra/libcuda.so.1.1"),
+			ELF(ARM "tegra/libnvrm_gpu.so") },
+		.discover = DISCOVER_L4T,
+		.expected = "lib/libnvrm_gpu.so = /" ARM "nvidia/libnvrm_gpu.so\n"
+			    "+ /" ARM "nvidia\n" },
+	{ .what = "what it names has nothing of L4T",
+		.made = { TEXT("etc/nv_tegra_release", R36 "TARGET_USERSPACE_LIB_DIR_PATH=x\n"),
+			ELF("x/libcuda.so.1.1"), ELF(ARM "nvidia/libnvrm_gpu.so") },
+		.discover = DISCOVER_L4T,
+		.expected = "lib/libnvrm_gpu.so = /" ARM "nvidia/libnvrm_gpu.so\n"
+			    "+ /" ARM "nvidia\n" },
+	{ .what = "it names a directory of the root: plug-ins are beside it",
+		.made = { TEXT("etc/nv_tegra_release", R36 "TARGET_USERSPACE_LIB_DIR_PATH=x\n"),
+			ELF("x/libnvrm_gpu.so"), ELF("gbm/tegra_gbm.so"),
+			ELF("tegra-egl/libEGL_nvidia.so.0") },
+		.discover = DISCOVER_L4T,
+		.expected = "lib/libnvrm_gpu.so = /x/libnvrm_gpu.so\n"
+			    "lib/libEGL_nvidia.so.0 = /tegra-egl/libEGL_nvidia.so.0\n"
+			    "lib/gbm/tegra_gbm.so = /gbm/tegra_gbm.so\n"
+			    "+ /x\n+ /tegra-egl\n+ /\n" },
 	{ .what = "tegra as a link is taken once",
 		.made = { ELF(ARM "nvidia/libnvrm_gpu.so"), LINK(ARM "tegra", "nvidia"),
 			LINK(ARM "tegra-egl", "tegra") },
@@ -79,17 +81,21 @@ static const struct discover_case cases[] = {
 			    "+ /" GPU "openrm\n+ /" ARM "nvidia\n" },
 	{ .what = "a cache: the first libcuda's directory first, no compat, no other machine's",
 		.made = { ELF("b/libcuda.so.1"), ELF("b/libz.so.1"), ELF("a/libnvidia-ml.so.1"),
-			ELF("compat/libcuda.so.1"), ELF("arm/libcuda.so.1"), ELF("z/libz.so.1") },
+			ELF("compat/libcuda.so.1"), ELF("compat/lib/libcuda.so.1"),
+			ELF("arm/libcuda.so.1"), ELF("z/libz.so.1"), ELF("compatible/libnvdc.so") },
 		.discover = DISCOVER_LDCACHE,
 		.cache = { .endian = 2,
 			.entries = { { "/z/libz.so.1", LDCACHE_X86_64, 0 },
 				{ "/a/libnvidia-ml.so.1", LDCACHE_X86_64, 0 },
+				{ "/compatible/libnvdc.so", LDCACHE_X86_64, 0 },
 				{ "/compat/libcuda.so.1", LDCACHE_X86_64, 0 },
+				{ "/compat/lib/libcuda.so.1", LDCACHE_X86_64, 0 },
 				{ "/b/libcuda.so.1", LDCACHE_X86_64, 0 },
 				{ "/arm/libcuda.so.1", LDCACHE_AARCH64, 0 } } },
 		.expected = "lib/libcuda.so.1 = /b/libcuda.so.1\n"
 			    "lib/libnvidia-ml.so.1 = /a/libnvidia-ml.so.1\n"
-			    "+ /b\n+ /a\n" },
+			    "lib/libnvdc.so = /compatible/libnvdc.so\n"
+			    "+ /b\n+ /a\n+ /compatible\n" },
 	{ .what = "no cache: the usual directories",
 		.made = { ELF("usr/lib64/libcuda.so.1"),
 			ELF("usr/lib/x86_64-linux-gnu/nvidia/current/libcuda.so.1"),
@@ -129,6 +135,12 @@ static const struct discover_case cases[] = {
 			    "lib/libnvmm[1].so = /a/one/libnvmm[1].so\n"
 			    "lib/libnvos.so = /a/one/libnvos.so\n"
 			    "+ /l.csv\n" },
+	{ .what = "wildcards deeper than there are descriptors",
+		.made = { ELF(EIGHT(EIGHT("d")) "/libnvos.so"),
+			TEXT("l.csv", "lib, /" EIGHT(EIGHT("*")) "/libnv*.so\n") },
+		.csvs = { VALUE("/l.csv") },
+		.descriptors = 24,
+		.expected = "lib/libnvos.so = /" EIGHT(EIGHT("d")) "/libnvos.so\n+ /l.csv\n" },
 	{ .what = "two files for one place: the first; a link's target under its own name",
 		.made = { ELF("a/libnvidia-ml.so.550.1"), ELF("b/libnvos.so", .soname = "x"),
 			ELF("a/libnvos.so"), LINK("a/libnvidia-ml.so.1", "libnvidia-ml.so.550.1"),
@@ -169,129 +181,13 @@ static const struct discover_case cases[] = {
 		.expected = "+ /n.yaml\nx.conf:3: warning: layer test: /n.yaml: it is not JSON; a "
 			    "CDI spec in YAML is not read (nvidia-ctk cdi generate --format=json "
 			    "writes JSON)\n" },
-	{ .what = "trust: who can write the list decides what is served",
-		.made = { ELF("a/libnvos.so"), TEXT("l.csv", "lib, /a/libnvos.so\n") },
-		.csvs = { VALUE("/l.csv") },
-		.open_file = "l.csv",
-		.check_trust = true,
-		.expected = "+ /l.csv\n/l.csv: warning: it is not read: /l.csv can be changed by "
-			    "others than root (trust = yes in the layer reads it)\n" },
-	{ .what = "trust: a file that a list names",
-		.made = { ELF("a/libnvos.so"), TEXT("l.csv", "lib, /a/libnvos.so\n") },
-		.csvs = { VALUE("/l.csv") },
-		.open_file = "a/libnvos.so",
-		.check_trust = true,
-		.expected = "! /a/libnvos.so: it could be replaced by another user: /a/libnvos.so "
-			    "can be changed by others than root (trust = yes in the layer serves "
-			    "it)\n+ /l.csv\n" },
-	{ .what = "trust: the cache",
-		.made = { ELF("a/libcuda.so.1") },
-		.discover = DISCOVER_LDCACHE,
-		.cache = { .entries = { { "/a/libcuda.so.1", LDCACHE_X86_64, 0 } } },
-		.open_file = "etc/ld.so.cache",
-		.optional = true,
-		.check_trust = true,
-		.expected = "! /etc/ld.so.cache: it is not read: /etc/ld.so.cache can be changed "
-			    "by others than root (trust = yes in the layer reads it)\n"
-			    "- discover = ldcache\n" },
 };
-
-static void list_from(const struct policy_value *values, size_t max, struct policy_list *ret_list)
-{
-	ret_list->items = (struct policy_value *)values;
-	while (ret_list->count < max && values[ret_list->count].text)
-		ret_list->count++;
-}
-
-static void make_machine(const struct tree *tree, const struct discover_case *c)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(c->made) && c->made[i].path; i++)
-		make(tree, &c->made[i]);
-	if (c->cache.entries[0].path) {
-		struct ldcache_built built;
-
-		ldcache_build(&c->cache, &built);
-		tree_write(tree, "etc/ld.so.cache", built.bytes, built.size);
-	}
-	if (c->open_file) {
-		_cleanup_(freep) char *path = tree_path(tree, c->open_file);
-
-		assert_int_equal(chmod(path, 0666), 0);
-	}
-}
-
-/* The machine's paths are those inside it. */
-static void print_inside(FILE *stream, const char *text, const char *top)
-{
-	for (const char *at; (at = strstr(text, top)); text = at + strlen(top))
-		fprintf(stream, "%.*s", (int)(at - text), text);
-	fputs(text, stream);
-}
-
-static char *dump(struct layer **layers, const struct diag_list *diags, const char *top)
-{
-	char *text = NULL, *inside = NULL;
-	size_t size;
-	FILE *stream = open_memstream(&text, &size);
-
-	if (layers)
-		dump_layer(stream, layers[0], top);
-	for (size_t i = 0; layers && i < layers[0]->n_sets; i++)
-		if (layers[0]->sets[i].present)
-			fprintf(stream, "+ %s\n", layers[0]->sets[i].path);
-	for (size_t i = 0; i < diags->count; i++) {
-		_cleanup_(freep) char *line = diag_format(&diags->items[i]);
-
-		fprintf(stream, "%s\n", line);
-	}
-	fclose(stream);
-	stream = open_memstream(&inside, &size);
-	print_inside(stream, text, top);
-	fclose(stream);
-	free(text);
-	return inside;
-}
-
-static void run_case(const struct discover_case *c)
-{
-	_cleanup_(rootfs_unrefp) struct rootfs *root = NULL;
-	_cleanup_(diag_clear) struct diag_list diags = { 0 };
-	_cleanup_(freep) char *text = NULL;
-	struct policy_layer layer = { .name = (char *)"test",
-		.role = ROLE_HOST,
-		.enabled = true,
-		.optional = c->optional,
-		.discover = c->discover,
-		.root = { (char *)c->root, NULL, 0 } };
-	struct policy policy = { .machine = MACHINE_X86_64, .layers = &layer, .n_layers = 1 };
-	struct scan_request request = {
-		.policy = &policy, .timeout_ms = 5000, .check_trust = c->check_trust
-	};
-	struct layer **layers = NULL;
-	struct tree tree;
-
-	list_from(c->csvs, ARRAY_SIZE(c->csvs), &layer.csvs);
-	list_from(c->cdis, ARRAY_SIZE(c->cdis), &layer.cdis);
-	list_from(c->includes, ARRAY_SIZE(c->includes), &layer.includes);
-	list_from(c->excludes, ARRAY_SIZE(c->excludes), &layer.excludes);
-	tree_new(&tree);
-	make_machine(&tree, c);
-	assert_int_equal(rootfs_open(tree.top, &root), 0);
-	request.root = root;
-	assert_int_equal(scan(&request, &layers, &diags), c->result);
-	text = dump(layers, &diags, tree.top);
-	if (strcmp(text, c->expected) != 0)
-		fail_msg("%s:\n%s-- expected --\n%s", c->what, text, c->expected);
-	layers_free(layers, 1);
-	tree_remove(&tree);
-}
 
 static void test_cases(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		if (!cases[i].check_trust || geteuid() == 0)
-			run_case(&cases[i]);
+		discover_run_case(&cases[i]);
 }
 
 int main(void)

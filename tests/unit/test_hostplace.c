@@ -44,6 +44,34 @@ static void test_places(void **state)
 			fail_msg("%s: %s", cases[i].path, hostplace_of(cases[i].path));
 }
 
+static void test_plugins(void **state)
+{
+	static const struct {
+		const char *into, *name;
+		enum hostplace_plugin plugin;
+	} cases[] = {
+		{ "lib/dri", "nvidia_dri.so", HOSTPLACE_DRIVER_PLUGIN },
+		{ "lib/dri", "nvidia_drv_video.so", HOSTPLACE_DRIVER_PLUGIN },
+		{ "lib/dri", "iris_dri.so", HOSTPLACE_FOREIGN_PLUGIN },
+		{ "lib/dri", "nvidia_gbm.so", HOSTPLACE_NO_PLUGIN },
+		{ "lib/dri", "nvidia_dri.so.1", HOSTPLACE_NO_PLUGIN },
+		{ "lib/gbm", "nvidia-drm_gbm.so", HOSTPLACE_DRIVER_PLUGIN },
+		{ "lib/gbm", "tegra-udrm_gbm.so", HOSTPLACE_DRIVER_PLUGIN },
+		{ "lib/gbm", "dri_gbm.so", HOSTPLACE_FOREIGN_PLUGIN },
+		{ "lib/gbm", "my-nvidia_gbm.so", HOSTPLACE_FOREIGN_PLUGIN },
+		{ "lib/vdpau", "libvdpau_nvidia.so", HOSTPLACE_DRIVER_PLUGIN },
+		{ "lib/vdpau", "libvdpau_nvidia.so.550.120", HOSTPLACE_DRIVER_PLUGIN },
+		{ "lib/vdpau", "libvdpau_va_gl.so.1", HOSTPLACE_FOREIGN_PLUGIN },
+		{ "lib/vdpau", "nvidia.so", HOSTPLACE_NO_PLUGIN },
+		{ "lib", "nvidia_dri.so", HOSTPLACE_NO_PLUGIN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		if (hostplace_plugin_of(cases[i].into, cases[i].name) != cases[i].plugin)
+			fail_msg("%s/%s", cases[i].into, cases[i].name);
+}
+
 static void test_names(void **state)
 {
 	static const struct {
@@ -109,12 +137,19 @@ static void test_table(void **state)
 		for (size_t n = 0; n < i; n++)
 			assert_string_not_equal(hostplaces[i].host, hostplaces[n].host);
 	}
+	for (size_t i = 0; i < HOSTPLACE_PLUGINS; i++) {
+		assert_string_equal(
+			hostplace_plugins[i].into + strlen("lib/"), hostplace_plugins[i].host);
+		assert_true(i == 0 ||
+			    strcmp(hostplace_plugins[i - 1].host, hostplace_plugins[i].host) < 0);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_plugins),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_contents),
 		cmocka_unit_test(test_table),

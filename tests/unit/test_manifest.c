@@ -72,6 +72,15 @@ static const struct {
 		NULL },
 	{ ICD, "{\"ICD\":{\"library_path\":\"\\/x\\/a\\\"b.so\"}}",
 		"{\"ICD\":{\"library_path\":\"../../../lib/a\\\"b.so\"}}", NULL },
+	/* A key twice: readers take the first or the last. A way that only this mount does not
+	   have. */
+	{ GLVND,
+		"{\"ICD\":{\"library_path\":\"libGLX_nvidia.so.0\",\"library_path\":\"libx.so\"},"
+		"\"ICD\":{\"library_path\":\"../y/../libGLX_nvidia.so.0\"}}",
+		"{\"ICD\":{\"library_path\":\"../../../lib/libGLX_nvidia.so.0\","
+		"\"library_path\":\"libx.so\"},"
+		"\"ICD\":{\"library_path\":\"../../../lib/libGLX_nvidia.so.0\"}}",
+		"libx.so" },
 	/* Layers; names that only look alike. */
 	{ LAYER, "{\"layer\":{\"library_path\":\"libGLX_nvidia.so.0\"}}",
 		"{\"layer\":{\"library_path\":\"../../../lib/libGLX_nvidia.so.0\"}}", NULL },
@@ -180,6 +189,11 @@ static void test_view(void **state)
 	struct source *icd =
 		text_source("/h/i.json", "{\"ICD\":{\"library_path\":\"libGLX_nvidia.so.0\"}}");
 	struct source *other = text_source("/h/o.json", "{\"ICD\":{\"library_path\":\"libo.so\"}}");
+	/* Right as it is, below lib/; and two that are not there. */
+	struct source *deep = text_source("/h/d.json",
+		"{\"layers\":[{\"library_path\":\"../../../lib/vdpau/x/libd.so\"},"
+		"{\"library_path\":\"../../../lib/vdpau/libd.so\"},"
+		"{\"library_path\":\"../../../lib/vdpau/x\"}]}");
 	struct source *library = fake_source("/h/libGLX_nvidia.so.0");
 	_cleanup_(diag_clear) struct diag_list diags = { 0 };
 	const struct view_entry *entry;
@@ -189,6 +203,8 @@ static void test_view(void **state)
 	view_add_file(view, ICD, icd, "host");
 	view_add_file(view, "share/vulkan/icd.d/o.json", other, "host");
 	view_add_file(view, "share/drirc.d/i.json", icd, "host");
+	view_add_file(view, LAYER, deep, "host");
+	view_add_file(view, "lib/vdpau/x/libd.so", library, "host");
 	assert_int_equal(manifest_edit_view(view, "/m", &diags), 0);
 	assert_int_equal(view_finish(view), 0);
 	entry = view_find(view, ICD);
@@ -197,12 +213,16 @@ static void test_view(void **state)
 	assert_int_equal(view_entry_size(entry), icd->identity.size + strlen("../../../lib/"));
 	assert_null(view_find(view, "share/vulkan/icd.d/o.json")->overlay);
 	assert_null(view_find(view, "share/drirc.d/i.json")->overlay);
-	assert_int_equal(diags.count, 1);
+	assert_null(view_find(view, LAYER)->overlay);
+	assert_int_equal(diags.count, 3);
 	assert_string_equal(diags.items[0].id, "manifest-outside");
 	assert_string_equal(diags.items[0].file, "/h/o.json");
+	assert_non_null(strstr(diags.items[1].text, "names ../../../lib/vdpau/libd.so,"));
+	assert_non_null(strstr(diags.items[2].text, "names ../../../lib/vdpau/x,"));
 	view_free(view);
 	source_unref(icd);
 	source_unref(other);
+	source_unref(deep);
 	source_unref(library);
 }
 
