@@ -76,7 +76,7 @@ own_etc() {
   mkdir -p "$T/etc"
   cp -a /etc/. "$T/etc/" 2>/dev/null || :
   # fusermount3 -u reads it; a minimal system has none before its first boot.
-  [ -L "$T/etc/mtab" ] || [ -e "$T/etc/mtab" ] || ln -s ../proc/self/mounts "$T/etc/mtab"
+  [ -e "$T/etc/mtab" ] || ln -s ../proc/self/mounts "$T/etc/mtab"
   mount --bind "$T/etc" /etc
 }
 
