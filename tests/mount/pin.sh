@@ -117,3 +117,35 @@ expect_same "$said" host9 "for a libcuda of 20 upgrades ago"
 exec 7>&- 8<&-
 wait
 stop_daemon
+
+# A package of a Nix store too: its files are held open, which keeps the store's collector from it, and what is removed
+# all the same goes on being served.
+store=$T/root/nix/store
+store_policy() { policy "[layer host]" "role = host" "root = $T/root" "dir = /nix/store/$1/lib"; }
+held() { find "/proc/$(daemon_pid)/fd" -lname "$store/$1/lib/$2*" | grep -q .; }
+make_late_driver "$store/a-driver/lib" 470.1 first
+make_late_driver "$store/b-driver/lib" 535.1 second
+store_policy a-driver
+start_daemon
+"$T/program" <"$T/to" >"$T/from" &
+exec 7>"$T/to" 8<"$T/from"
+read -rt 10 said <&8
+expect_same "$said" first
+store_policy b-driver
+ctl reload
+expect_who libcuda.so.1 second
+for name in libcuda libnvidia-ptxjitcompiler libnvidia-nvvm; do
+  held a-driver $name || fail "$name of a set in use is not held open: $(ls -l "/proc/$(daemon_pid)/fd")"
+done
+rm -r "$store/a-driver"
+worker=$(daemon_pid)
+kill -KILL "$worker"
+wait_for other_worker "$worker"
+for name in libnvidia-ptxjitcompiler.so.1 libnvidia-nvvm.so.4; do
+  echo $name >&7
+  read -rt 10 said <&8
+  expect_same "$said" first "$name of a store path that is gone"
+done
+exec 7>&- 8<&-
+wait
+stop_daemon
