@@ -85,7 +85,8 @@ for kernel in ${KERNELS:-bullseye-amd64 bookworm-amd64 trixie-amd64 sid-amd64 bu
     [ $rc != 1 ] || { echo "$kernel: left out" && rm -rf "$T/vm/$arch" && continue; }
     [ $rc = 0 ] || exit 1
   fi
-  cp "$VM_CACHE/kernel-$kernel/fuse.ko" "$T/vm/$arch/fuse.ko"
+  rm -f "$T/vm/$arch/fuse.ko"
+  [ ! -e "$VM_CACHE/kernel-$kernel/fuse.ko" ] || cp "$VM_CACHE/kernel-$kernel/fuse.ko" "$T/vm/$arch/"
   vm_pack "$T/vm/$arch" "$VM_CACHE/busybox-amd64/bin/busybox" "$T/initramfs"
   tried=$((tried + 1))
   start=$SECONDS
