@@ -75,7 +75,7 @@ own_etc() {
   mkdir -p "$T/etc"
   cp -a /etc/. "$T/etc/" 2>/dev/null || :
   # fusermount3 -u reads it; a minimal system has none before its first boot.
-  [ -e "$T/etc/mtab" ] || ln -s ../proc/self/mounts "$T/etc/mtab"
+  [ -e "$T/etc/mtab" ] || [ -L "$T/etc/mtab" ] || ln -s ../proc/self/mounts "$T/etc/mtab"
   mount --bind "$T/etc" /etc
 }
 
@@ -116,9 +116,11 @@ make_probe() {
   "$CC" -O1 -o "$1" "$SOURCES/probe.c" -ldl "-Wl,-rpath,$2" -Wl,--enable-new-dtags
 }
 
-# policy LINE...: the whole policy file; without a [gldriverfs] section of its own one is put first.
+# policy LINE...: the whole policy file. Changes are followed only where a line says so: when a reload happens is the
+# test's to say.
 policy() {
   printf '%s\n' "$@" >"$POLICY"
+  [[ "$*" == *"watch = "* ]] || printf '%s\n' "[gldriverfs]" "watch = no" >>"$POLICY"
 }
 host_policy() {
   policy "[layer host]" "role = host" "dir = $HOST" "$@"
