@@ -41,7 +41,7 @@ vm_packages() {
   archive_get "$new/archive" "${packages[@]}" && vm_unpack "$new/root" "$new"/archive/*.deb || { rm -rf "$new" && return 1; }
   if [ -n "${kernel:-}" ]; then # vmlinuz and, where FUSE is a module, fuse.ko: a hundred times smaller
     mkdir "$new/kernel"
-    find "$new/root" -name 'vmlinu[xz]-*' -exec cp {} "$new/kernel/vmlinuz" \;
+    find "$new/root" -name "vmlinu[xz]*" -type f -exec cp {} "$new/kernel/vmlinuz" \;
     find "$new/root" -name 'fuse.ko*' -exec cp {} "$new/kernel/" \;
     case $(ls "$new/kernel") in *.xz*) xz -d "$new/kernel/"fuse.ko.xz ;; *.zst*) zstd -q -d --rm "$new/kernel/"fuse.ko.zst ;; esac
     rm -rf "$new/root" && mv "$new/kernel" "$new/root"

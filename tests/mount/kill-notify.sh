@@ -13,8 +13,8 @@ make_driver "$COMPAT" 2.2 compat
 "$CC" -O1 -shared -fPIC -o "$T/slow.so" "$SOURCES/preload/slow.c" -ldl
 export SLOW=$T/slow LD_PRELOAD=$T/slow.so
 
-# Whether a thread of the process waits and cannot be interrupted.
-is_stuck() { grep -q '^State:.D' "/proc/$1/task"/*/status 2>/dev/null; }
+# Whether somebody of the daemon waits and cannot be interrupted.
+is_stuck() { ps -eLo stat=,comm= | grep -q '^D.*gldr'; }
 is_listing() { grep -qs getdents "/proc/$1/stack"; }
 other_worker() { [ "$(daemon_pid)" != "$1" ]; }
 
@@ -45,7 +45,7 @@ list=$!
 wait_for is_listing $list
 ctl compat on >"$T/toggle" 2>&1 &
 toggle=$!
-wait_for is_stuck "$worker"
+wait_for is_stuck
 kill -KILL "$worker"
 rm "$SLOW"
 end=$((SECONDS + 10))
@@ -61,5 +61,6 @@ wait $toggle || :
 wait_for ctl compat on >"$T/out"
 expect_same "$(readlink "$MNT/lib/libcuda.so.1")" libcuda.so.2.2
 expect_absent "$MNT/lib/libcuda.so.1.1"
+wait_for not is_stuck
 wait_for not test -e "/proc/$worker"
 stop_daemon
