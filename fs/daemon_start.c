@@ -16,6 +16,9 @@
 #include "crash.h"
 #include "log.h"
 
+/* For the connection, the main loop, a scan and clients. */
+#define SPARE_DESCRIPTORS 16
+
 static void on_changed(void *context)
 {
 	struct daemon *daemon = context;
@@ -202,6 +205,26 @@ static int reload_resumed(struct daemon *daemon)
 	return 0;
 }
 
+/* Whether a reload and a client will find the descriptors that they need; a mount that nobody can
+ * steer is none. Returns 0 or -errno. */
+static int check_room(void)
+{
+	int fds[SPARE_DESCRIPTORS];
+	size_t count = 0;
+	int error = 0;
+
+	while (error == 0 && count < ARRAY_SIZE(fds)) {
+		fds[count] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (fds[count] < 0)
+			error = -errno;
+		else
+			count++;
+	}
+	while (count > 0)
+		close(fds[--count]);
+	return error;
+}
+
 static enum daemon_exit start_first(struct daemon *daemon, struct diag_list *diags)
 {
 	bool allow_other;
@@ -210,6 +233,12 @@ static enum daemon_exit start_first(struct daemon *daemon, struct diag_list *dia
 
 	if (failed)
 		return failed;
+	error = check_room();
+	if (error < 0) {
+		diag_add(diags, DIAG_ERROR, NULL, 0, "too few descriptors (RLIMIT_NOFILE): %s",
+			strerror(-error));
+		return DAEMON_MOUNT_FAILED;
+	}
 	error = daemon_listen(daemon, diags);
 	if (error < 0)
 		return error == -EADDRINUSE ? DAEMON_SERVED : DAEMON_MOUNT_FAILED;
