@@ -106,29 +106,12 @@ static enum daemon_exit load_first(
 	return DAEMON_DONE;
 }
 
-static bool is_no_connection(void *context, uint64_t id)
-{
-	(void)context;
-	return id != CHEST_FUSE;
-}
-
 /* The connection outlives this process from now on. */
 static int keep_connection(void *context, int fd)
 {
 	struct daemon *daemon = context;
-	struct chest_item item = { .id = CHEST_FUSE, .fd = fd };
-	size_t put;
-	int error = chest_compact(&daemon->state->chest, is_no_connection, NULL);
 
-	return error < 0 ? error : chest_put(&daemon->state->chest, &item, 1, &put);
-}
-
-static int keep_under(struct daemon *daemon)
-{
-	struct chest_item item = { .id = CHEST_UNDER, .fd = daemon->point.fd };
-	size_t put;
-
-	return chest_put(&daemon->state->chest, &item, 1, &put);
+	return state_keep(daemon->state, CHEST_FUSE, fd);
 }
 
 /* Returns the /dev/fuse descriptor or -errno. */
@@ -141,7 +124,7 @@ static int mount_kept(struct daemon *daemon, bool allow_other, struct diag_list 
 		.opened = keep_connection,
 		.context = daemon,
 	};
-	int fd = keep_under(daemon);
+	int fd = state_keep(daemon->state, CHEST_UNDER, daemon->point.fd);
 
 	if (fd < 0)
 		return fd;

@@ -170,6 +170,7 @@ static int part(struct run *run)
 		keeper->program);
 	keeper->detach(keeper->context);
 	atomic_store(&keeper->state->memory->stage, STATE_DETACHED);
+	(void)state_keep(keeper->state, CHEST_LISTENER, -1); /* the name is the other's */
 	pid = fork();
 	if (pid < 0)
 		return -errno;
