@@ -4,29 +4,9 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 
-/* What a child returns in its exit status: the line that failed, or 0. */
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			_exit(__LINE__ % 255 + 1);                                                 \
-	} while (0)
-
-static void expect_child(void (*body)(void))
-{
-	pid_t pid = fork();
-	int status;
-
-	assert_return_code(pid, errno);
-	if (pid == 0) {
-		body();
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-}
+#include "in_child.h"
 
 static void limit_open(rlim_t limit)
 {
@@ -36,13 +16,14 @@ static void limit_open(rlim_t limit)
 }
 
 /* A user may have only so many under way, and compaction needs some of them. */
-static void few_under_way(void)
+static void few_under_way(const void *context)
 {
 	static struct seen seen;
 	unsigned drop = 0;
 	size_t total = 0, done, limit = 256;
 	struct chest chest;
 
+	(void)context;
 	if (geteuid() == 0)
 		CHECK(setresuid(54321, 54321, 54321) == 0); /* nobody else is that one */
 	limit_open(limit);
@@ -64,11 +45,11 @@ static void few_under_way(void)
 static void test_user(void **state)
 {
 	(void)state;
-	expect_child(few_under_way);
+	in_child(few_under_way, NULL);
 }
 
 /* A process that can open but few: what does not fit stays in the chest. */
-static void few_open(void)
+static void few_open(const void *context)
 {
 	static struct seen seen;
 	unsigned drop = 2, all = 1;
@@ -76,6 +57,7 @@ static void few_open(void)
 	size_t done;
 	struct chest chest;
 
+	(void)context;
 	CHECK(chest_new(&chest) == 0);
 	CHECK(put(&chest, 1, 400, &done) == 0);
 	limit_open(64);
@@ -99,7 +81,7 @@ static void few_open(void)
 static void test_few_open(void **state)
 {
 	(void)state;
-	expect_child(few_open);
+	in_child(few_open, NULL);
 }
 
 enum { WANTED = 500, PASSING = 300 };
