@@ -153,6 +153,18 @@ static int mount_kept(struct daemon *daemon, bool allow_other, struct diag_list 
 	return fd;
 }
 
+/* Before the threads that answer and reload start: they are to see no mount of this instance. */
+static void leave_own_mount(struct daemon *daemon)
+{
+	int error = ownview_enter(daemon->point.device, &daemon->ownview);
+
+	if (error < 0)
+		log_message(LOG_WARNING, "no mount namespace of its own: %s", strerror(-error));
+	if (daemon->ownview)
+		rootfs_reenter(daemon->root);
+	daemon->pipeline.scan.own_device = daemon->point.device;
+}
+
 /* Answers what comes from the connection. */
 static int serve(struct daemon *daemon, int fuse, bool resumes)
 {
@@ -164,8 +176,10 @@ static int serve(struct daemon *daemon, int fuse, bool resumes)
 		.context = daemon,
 	};
 	bool told = state_is_told(daemon->state);
-	int error = session_new(&options, &daemon->session);
+	int error;
 
+	leave_own_mount(daemon);
+	error = session_new(&options, &daemon->session);
 	if (error < 0)
 		return error;
 	if (resumes)

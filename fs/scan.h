@@ -23,6 +23,7 @@ struct scan_request {
 	const struct policy *policy;
 	struct rootfs *root;
 	struct rootfs *under;     /* what the mountpoint showed before the mount; NULL: not known */
+	dev_t own_device;         /* of a mount of ours that mountinfo may not show; 0 */
 	bool check_trust;         /* a system mount (DESIGN 3.1) */
 	unsigned timeout_ms;      /* per layer */
 	struct scan_cache *cache; /* NULL: none */

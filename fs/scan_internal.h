@@ -16,6 +16,7 @@ struct scan_job {
 	struct policy_layer policy;
 	enum policy_machine machine;
 	bool check_trust;
+	dev_t own_device;
 	struct rootfs *root;
 	struct rootfs *under;
 	struct scan_cache *cache;

@@ -21,6 +21,7 @@ struct scan_job *scan_job_new(const struct scan_request *request, size_t i, uint
 	pthread_condattr_destroy(&monotonic);
 	job->machine = request->policy->machine;
 	job->check_trust = request->check_trust;
+	job->own_device = request->own_device;
 	job->root = rootfs_ref(request->root);
 	job->under = request->under ? rootfs_ref(request->under) : NULL;
 	job->cache = request->cache ? scan_cache_ref(request->cache) : NULL;
@@ -264,6 +265,8 @@ static int run(struct scan_job *job)
 		job->policy.root.line };
 	int result = rootfs_avoid_ours(&job->avoid);
 
+	if (result == 0)
+		result = rootfs_avoid_device(&job->avoid, job->own_device);
 	if (result < 0) {
 		diag_add(&job->diags, DIAG_ERROR, "/proc/self/mountinfo", 0, "%s",
 			strerror(-result));
