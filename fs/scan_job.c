@@ -14,6 +14,7 @@ struct scan_job *scan_job_new(const struct scan_request *request, size_t i, uint
 
 	if (!job)
 		return NULL;
+	clock_gettime(CLOCK_MONOTONIC, &job->started);
 	pthread_mutex_init(&job->mutex, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
