@@ -13,19 +13,24 @@
 
 #include <linux/fuse.h>
 
+#include "blocking.h"
 #include "crash.h"
 #include "log.h"
 
 /* One that waits for the disk and one that answers, at least; a notifier needs the second (FUSE.md
- * 2). */
+ * 2). While more wait, spare ones are started, as many as there are slots. */
 #define WORKERS      3
 #define WORKER_STACK (1024 * 1024)
+/* How long the last worker waits for another one to be free before it refuses a read. */
+#define LAST_WAITS_S 5
 
 struct worker {
 	struct session *session;
 	struct state_slot *slot;
+	size_t index; /* of the slot */
 	pthread_t thread;
 	bool started;
+	atomic_bool ended; /* a spare one: to be joined */
 	uint8_t stack[CRASH_STACK];
 };
 
@@ -34,57 +39,19 @@ struct session {
 	struct state_memory *memory;
 	int fd;
 	struct worker workers[STATE_SLOTS];
+	atomic_uint idle; /* workers that wait for a request */
+	struct blocking blocking;
+	pthread_mutex_t lock; /* of what follows, and of starting and joining workers */
+	pthread_cond_t freed; /* a worker has become idle, while `waiting` */
+	atomic_uint waiting;  /* last workers that wait for that */
 	atomic_bool stopping;
 	atomic_bool ended_told;
 	void (*ended)(void *context);
 	void *context;
 };
 
-static int make_fuse_session(struct session *session, int fd, struct ops *ops)
-{
-	char program[] = "gldriverfs";
-	char *arguments[] = { program, NULL };
-	struct fuse_args args = FUSE_ARGS_INIT(1, arguments);
-	char path[32];
-
-	session->fuse = fuse_session_new(&args, &ops_table, sizeof(ops_table), ops);
-	fuse_opt_free_args(&args);
-	if (!session->fuse)
-		return -EIO;
-	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
-	if (fuse_session_mount(session->fuse, path) != 0) {
-		fuse_session_destroy(session->fuse);
-		return -EIO;
-	}
-	return 0;
-}
-
-int session_new(const struct session_options *options, struct session **ret_session)
-{
-	_cleanup_(closep) int owned = options->fd;
-	struct session *session = calloc(1, sizeof(*session));
-	int error;
-
-	if (!session)
-		return -ENOMEM;
-	session->fd = options->fd;
-	session->memory = options->state->memory;
-	session->ended = options->ended;
-	session->context = options->context;
-	for (size_t i = 0; i < STATE_SLOTS; i++)
-		session->workers[i] = (struct worker){
-			.session = session,
-			.slot = &session->memory->slots[i],
-		};
-	error = make_fuse_session(session, options->fd, options->ops);
-	if (error < 0) {
-		free(session);
-		return error;
-	}
-	steal_fd(&owned);
-	*ret_session = session;
-	return 0;
-}
+/* This thread's. */
+static _Thread_local struct worker *current;
 
 static const struct fuse_in_header *request_of(const struct state_slot *slot)
 {
@@ -173,18 +140,50 @@ void session_resume(struct session *session)
 		process(session, init, size);
 }
 
+/* Reads the next request into the worker's slot. */
+static ssize_t read_request(struct worker *worker)
+{
+	struct session *session = worker->session;
+	ssize_t got;
+	int error;
+
+	atomic_fetch_add(&session->idle, 1);
+	if (session->waiting > 0) {
+		pthread_mutex_lock(&session->lock);
+		pthread_cond_signal(&session->freed);
+		pthread_mutex_unlock(&session->lock);
+	}
+	got = read(session->fd, worker->slot->request.bytes, STATE_REQUEST_MAX);
+	error = errno;
+	atomic_fetch_sub(&session->idle, 1);
+	errno = error;
+	return got;
+}
+
+/* Whether the worker is one that was started while others waited, and they do not any more. */
+static bool is_spare(const struct worker *worker)
+{
+	return worker->index >= WORKERS && atomic_load(&worker->session->idle) >= WORKERS - 1;
+}
+
 static void *worker_run(void *data)
 {
 	struct worker *worker = data;
 	struct session *session = worker->session;
 	struct state_slot *slot = worker->slot;
 
+	current = worker;
 	pthread_setname_np(pthread_self(), "gldr-request");
 	crash_thread(worker->stack);
 	replay(session, slot);
 	while (!fuse_session_exited(session->fuse)) {
-		ssize_t got = read(session->fd, slot->request.bytes, STATE_REQUEST_MAX);
+		ssize_t got;
 
+		if (is_spare(worker)) {
+			atomic_store(&worker->ended, true);
+			return NULL;
+		}
+		got = read_request(worker);
 		if (atomic_load(&session->stopping))
 			break; /* what was read stays for a successor */
 		/* ENOENT: the one who asked was interrupted. */
@@ -199,6 +198,147 @@ static void *worker_run(void *data)
 	return NULL;
 }
 
+/* Signals are as in the thread that starts it. */
+static int start_worker(struct worker *worker)
+{
+	pthread_attr_t attributes;
+	int error;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, WORKER_STACK);
+	atomic_store(&worker->ended, false);
+	error = pthread_create(&worker->thread, &attributes, worker_run, worker);
+	pthread_attr_destroy(&attributes);
+	worker->started = error == 0;
+	return -error;
+}
+
+/* Starts one more where there is a slot. With the lock held. */
+static bool start_spare(struct session *session)
+{
+	for (size_t i = WORKERS; i < STATE_SLOTS; i++) {
+		struct worker *worker = &session->workers[i];
+
+		if (worker->started && atomic_load(&worker->ended)) {
+			pthread_join(worker->thread, NULL);
+			worker->started = false;
+		}
+		if (!worker->started)
+			return start_worker(worker) == 0;
+	}
+	return false;
+}
+
+static struct timespec now(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	return at;
+}
+
+/* Sees to it that another worker can answer while this one waits. Returns 0, or -EIO: none became
+ * free. */
+static int let_another_answer(struct session *session)
+{
+	struct timespec deadline = now();
+	int error = 0;
+
+	if (atomic_load(&session->idle) > 0)
+		return 0;
+	deadline.tv_sec += LAST_WAITS_S;
+	pthread_mutex_lock(&session->lock);
+	if (atomic_load(&session->idle) == 0 && !atomic_load(&session->stopping) &&
+		!start_spare(session)) {
+		session->waiting++;
+		while (error == 0 && atomic_load(&session->idle) == 0 &&
+			!atomic_load(&session->stopping))
+			error = pthread_cond_timedwait(&session->freed, &session->lock, &deadline);
+		session->waiting--;
+	}
+	pthread_mutex_unlock(&session->lock);
+	return error ? -EIO : 0;
+}
+
+static int begin_waiting(dev_t device)
+{
+	struct worker *worker = current;
+	struct timespec at = now();
+	uint64_t now_ms = (uint64_t)at.tv_sec * 1000 + (uint64_t)at.tv_nsec / 1000000 + 1;
+	int error;
+
+	if (!worker)
+		return 0;
+	error = blocking_begin(&worker->session->blocking, worker->index, device, now_ms);
+	if (error == 0)
+		error = let_another_answer(worker->session);
+	if (error < 0)
+		blocking_end(&worker->session->blocking, worker->index);
+	return error;
+}
+
+static void end_waiting(void)
+{
+	if (current)
+		blocking_end(&current->session->blocking, current->index);
+}
+
+static int make_fuse_session(struct session *session, int fd, struct ops *ops)
+{
+	char program[] = "gldriverfs";
+	char *arguments[] = { program, NULL };
+	struct fuse_args args = FUSE_ARGS_INIT(1, arguments);
+	char path[32];
+
+	session->fuse = fuse_session_new(&args, &ops_table, sizeof(ops_table), ops);
+	fuse_opt_free_args(&args);
+	if (!session->fuse)
+		return -EIO;
+	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
+	if (fuse_session_mount(session->fuse, path) != 0) {
+		fuse_session_destroy(session->fuse);
+		return -EIO;
+	}
+	return 0;
+}
+
+int session_new(const struct session_options *options, struct session **ret_session)
+{
+	_cleanup_(closep) int owned = options->fd;
+	struct session *session = calloc(1, sizeof(*session));
+	pthread_condattr_t monotonic;
+	int error;
+
+	if (!session)
+		return -ENOMEM;
+	session->fd = options->fd;
+	session->memory = options->state->memory;
+	session->ended = options->ended;
+	session->context = options->context;
+	for (size_t i = 0; i < STATE_SLOTS; i++)
+		session->workers[i] = (struct worker){
+			.session = session,
+			.slot = &session->memory->slots[i],
+			.index = i,
+		};
+	options->ops->waits = begin_waiting;
+	options->ops->waited = end_waiting;
+	error = make_fuse_session(session, options->fd, options->ops);
+	if (error < 0) {
+		free(session);
+		return error;
+	}
+	blocking_init(&session->blocking);
+	pthread_mutex_init(&session->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&session->freed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	steal_fd(&owned);
+	*ret_session = session;
+	return 0;
+}
+
 /* Only there to interrupt a worker's read. */
 static void ignore_signal(int signal_number)
 {
@@ -208,7 +348,6 @@ static void ignore_signal(int signal_number)
 int session_start(struct session *session)
 {
 	struct sigaction action = { .sa_handler = ignore_signal };
-	pthread_attr_t attributes;
 	sigset_t all, before;
 	int error = 0;
 
@@ -216,20 +355,18 @@ int session_start(struct session *session)
 	sigfillset(&all);
 	sigdelset(&all, SIGUSR1);
 	crash_unblock(&all);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, WORKER_STACK);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_mutex_lock(&session->lock);
 	for (size_t i = 0; error == 0 && i < STATE_SLOTS; i++) {
 		struct worker *worker = &session->workers[i];
 
 		if (i >= WORKERS && atomic_load(&worker->slot->request.length) == 0)
 			continue;
-		error = pthread_create(&worker->thread, &attributes, worker_run, worker);
-		worker->started = error == 0;
+		error = start_worker(worker);
 	}
+	pthread_mutex_unlock(&session->lock);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return -error;
+	return error;
 }
 
 /* A worker that waits in read(2) is interrupted until it has seen that it must stop; one that hangs
@@ -256,7 +393,10 @@ bool session_stop(struct session *session)
 {
 	if (!session)
 		return true;
-	atomic_store(&session->stopping, true);
+	pthread_mutex_lock(&session->lock);
+	atomic_store(&session->stopping, true); /* no other one starts from here on */
+	pthread_cond_broadcast(&session->freed);
+	pthread_mutex_unlock(&session->lock);
 	fuse_session_exit(session->fuse);
 	for (size_t i = 0; i < STATE_SLOTS; i++) {
 		struct worker *worker = &session->workers[i];
@@ -268,11 +408,20 @@ bool session_stop(struct session *session)
 	return true;
 }
 
+void session_abandon(struct session *session)
+{
+	if (session)
+		(void)close(session->fd); /* no thread opens another one by now */
+}
+
 struct session *session_free(struct session *session)
 {
 	if (!session)
 		return NULL;
 	fuse_session_destroy(session->fuse);
+	blocking_clear(&session->blocking);
+	pthread_cond_destroy(&session->freed);
+	pthread_mutex_destroy(&session->lock);
 	free(session);
 	return NULL;
 }
