@@ -243,6 +243,21 @@ static void end_mount(struct daemon *daemon)
 		atomic_store(&daemon->state->memory->stage, STATE_ENDED);
 }
 
+/* The process may not end before its hung thread does, and then its descriptors would keep the
+ * connection, and whoever uses the detached mount waiting. The keeper must not wait either. */
+static void abandon(struct daemon *daemon)
+{
+	pid_t keeper = daemon->state ? atomic_load(&daemon->state->memory->keeper) : 0;
+
+	session_abandon(daemon->session);
+	if (!daemon->state)
+		return;
+	closep(&daemon->state->chest.in);
+	closep(&daemon->state->chest.out);
+	if (keeper > 0)
+		(void)kill(keeper, SIGTERM);
+}
+
 struct daemon *daemon_free(struct daemon *daemon)
 {
 	if (!daemon)
@@ -251,8 +266,11 @@ struct daemon *daemon_free(struct daemon *daemon)
 	end_mount(daemon);
 	/* A thread that hangs in a source's file system keeps what it uses until the process ends.
 	 */
-	if (!reload_stop(daemon->reload) || !session_stop(daemon->session))
+	if (!reload_stop(daemon->reload) || !session_stop(daemon->session) ||
+		scan_cache_in_use(daemon->cache)) {
+		abandon(daemon);
 		return NULL;
+	}
 	reload_free(daemon->reload);
 	session_free(daemon->session);
 	resume_loaded_clear(&daemon->loaded);
