@@ -118,6 +118,8 @@ static enum event wait_for_event(struct daemon *daemon)
 		return handle_signals(daemon);
 	if (ready == 1 && event.data.fd == daemon->keeper)
 		renew_keeper(daemon);
+	if (ready == 1 && event.data.fd == watch_fd(daemon->watch) && watch_dispatch(daemon->watch))
+		reload_request(daemon->reload, 0, NULL);
 	return GO_ON;
 }
 
@@ -213,6 +215,7 @@ void daemon_forget(struct daemon *daemon)
 	daemon->cache = NULL;
 	daemon->driver_probes = NULL;
 	daemon->plans = NULL;
+	daemon->watch = NULL;
 	daemon->pool = NULL;
 	daemon->epoll = daemon->signals = daemon->ended = daemon->keeper = -1;
 	daemon->loaded = (struct resume_loaded){ .fuse = -1, .listener = -1 };
@@ -279,6 +282,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 	scan_cache_free(daemon->cache);
 	driver_probe_cache_free(daemon->driver_probes);
 	plan_cache_free(daemon->plans);
+	watch_free(daemon->watch);
 	fdpool_free(daemon->pool);
 	ownview_free(daemon->ownview);
 	rootfs_unref(daemon->under);

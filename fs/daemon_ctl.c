@@ -22,6 +22,7 @@ static int on_runtime(void *context, struct status_runtime *ret_runtime)
 	ret_runtime->owner = geteuid();
 	ret_runtime->config = daemon->options.config;
 	ret_runtime->override = daemon->names.override;
+	ret_runtime->watched = watch_count(daemon->watch);
 	ret_runtime->unpinned = counts.descriptors.unpinned;
 	ret_runtime->failed = daemon->reload_failed ? &daemon->failed : NULL;
 	for (size_t i = 0; i < OPS_COUNT; i++)

@@ -31,6 +31,7 @@ struct daemon {
 	struct ops ops;
 	struct session *session;
 	struct reload *reload;
+	struct watch *watch;
 	struct ctl *ctl;
 	struct pipeline_request pipeline;
 	struct diag_list failed; /* findings of the last reload, when it failed */

@@ -39,7 +39,7 @@ static enum daemon_exit make_parts(struct daemon *daemon)
 	daemon->plans = plan_cache_new();
 	daemon->ended = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (!daemon->tree || !daemon->cache || !daemon->driver_probes || !daemon->plans ||
-		daemon->ended < 0)
+		daemon->ended < 0 || watch_new(&daemon->watch) < 0)
 		return DAEMON_MOUNT_FAILED;
 	daemon->resume = (struct resume){
 		.state = daemon->state,
@@ -63,6 +63,7 @@ static void fill_pipeline(struct daemon *daemon)
 		daemon->pipeline.driver_probes = daemon->driver_probes;
 	daemon->pipeline.pool = daemon->pool;
 	daemon->pipeline.plans = daemon->plans;
+	daemon->pipeline.watch = daemon->watch;
 	daemon->pipeline.mountpoint = daemon->point.path;
 	daemon->pipeline.scan = (struct scan_request){
 		.root = daemon->root,
@@ -318,6 +319,7 @@ static int watch_descriptors(struct daemon *daemon)
 		daemon->ended,
 		reload_fd(daemon->reload),
 		ctl_fd(daemon->ctl),
+		watch_fd(daemon->watch),
 	};
 
 	daemon->epoll = epoll_create1(EPOLL_CLOEXEC);

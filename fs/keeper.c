@@ -324,7 +324,7 @@ int keeper_renew(struct keeper *keeper)
 	if (child != 0) {
 		if (child > 0)
 			atomic_store(&keeper->state->memory->keeper, child);
-		_exit(child < 0);
+		_exit(child < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 	}
 	crash_watch(NULL);
 	log_forked();

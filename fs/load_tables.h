@@ -6,7 +6,8 @@
 
 #include "diag.h"
 #include "tables.h"
+#include "touched.h"
 
-/* Returns 0, or -ENOMEM. A file that cannot be used is a warning in diags, with file and line: what
- * was known before stays in force. */
-int load_tables(struct tables **ret_tables, struct diag_list *diags);
+/* `touched` (may be NULL) is told of the files. Returns 0, or -ENOMEM. A file that cannot be used
+ * is a warning in diags, with file and line: what was known before stays in force. */
+int load_tables(struct touched *touched, struct tables **ret_tables, struct diag_list *diags);

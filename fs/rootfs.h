@@ -41,9 +41,12 @@ struct rootfs_fuse {
 	uid_t owner;
 };
 
-/* What must not be touched: the mounts of ours (st_dev), and the directory that one of them covers
- * or will cover, which no path leads to then. And what is not trusted. */
+struct touched;
+
+/* What a walk goes by. What must not be touched: the mounts of ours (st_dev), and the directory
+ * that one of them covers or will cover, which no path leads to then. And what is not trusted. */
 struct rootfs_avoid {
+	struct touched *touched; /* told of each directory before a name is looked up; or NULL */
 	dev_t *devices;
 	size_t count;
 	bool has_covered;
@@ -89,6 +92,8 @@ int rootfs_walk(struct rootfs *root, const char *path, const struct rootfs_avoid
 int rootfs_walk_at(const struct rootfs_node *directory, const char *name,
 	const struct rootfs_avoid *avoid, struct rootfs_node *ret_node);
 void rootfs_node_clear(struct rootfs_node *node);
+/* Walks only to tell `touched` (NULL: does nothing), before the path is read by other means. */
+void rootfs_touch(struct rootfs *root, const char *path, struct touched *touched);
 
 /* Opens the walked file for reading (through /proc/self/fd), O_CLOEXEC|O_NOCTTY|O_NONBLOCK. Returns
  * the descriptor or -errno. */

@@ -30,6 +30,7 @@ struct scan_request {
 	bool check_trust;         /* a system mount (DESIGN 3.1) */
 	unsigned timeout_ms;      /* per layer */
 	struct scan_cache *cache; /* NULL: none; with it a source that hangs has one thread */
+	struct touched *touched;  /* told of what is looked at; NULL: nobody */
 	/* Takes the open descriptor of a scanned regular file; NULL: closed. Called from scan
 	 * threads. Not called for files in a Nix store. */
 	void (*offer)(void *context, struct source *source, int fd);

@@ -8,6 +8,7 @@
 #include "namemap.h"
 #include "scan.h"
 #include "scan_hung.h"
+#include "touched.h"
 
 /* One layer's scan. It owns or references all that it touches: a job whose source hangs outlives
  * the load that gave it up. Who comes last frees it: the waiter of a job that is done, the thread
@@ -22,6 +23,7 @@ struct scan_job {
 	struct rootfs *under;
 	struct scan_cache *cache;
 	uint64_t stamp; /* of the cache */
+	struct touched *touched;
 	void (*offer)(void *context, struct source *source, int fd);
 	void *offer_context;
 
@@ -122,8 +124,11 @@ struct scan_names {
 	size_t capacity;
 };
 
-/* The names in a walked directory, sorted, without "." and "..". Returns 0 or -errno. */
-int scan_list(const struct rootfs_node *directory, struct scan_names *ret_names);
+/* The names in a walked directory, sorted, without "." and ".."; `matter`: the ones whose coming
+ * and going changes what is taken. Returns 0 or -errno. */
+int scan_list(const struct scan_job *job, const struct rootfs_node *directory,
+	const struct touched_names *matter, struct scan_names *ret_names);
+extern const struct touched_names scan_all_names;
 void scan_names_clear(struct scan_names *names);
 
 /* Walks to a name of the place. Returns 1 and the node; 0 where there is nothing to take (a

@@ -26,6 +26,7 @@ struct scan_job *scan_job_new(const struct scan_request *request, size_t i, uint
 	job->root = rootfs_ref(request->root);
 	job->under = request->under ? rootfs_ref(request->under) : NULL;
 	job->cache = request->cache ? scan_cache_ref(request->cache) : NULL;
+	job->touched = request->touched ? touched_ref(request->touched) : NULL;
 	job->stamp = stamp;
 	job->offer = request->offer;
 	job->offer_context = request->offer_context;
@@ -46,6 +47,7 @@ struct scan_job *scan_job_free(struct scan_job *job)
 	layer_free(job->layer);
 	diag_clear(&job->diags);
 	rootfs_avoid_clear(&job->avoid);
+	touched_unref(job->touched);
 	rootfs_unref(job->root);
 	rootfs_unref(job->under);
 	scan_cache_free(job->cache);
@@ -273,6 +275,7 @@ static int run(struct scan_job *job)
 			strerror(-result));
 		return result;
 	}
+	job->avoid.touched = job->touched;
 	if (job->under && job->under->outer)
 		rootfs_avoid_covered(&job->avoid, job->under);
 	if (!job->policy.root.text)

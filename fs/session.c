@@ -195,6 +195,7 @@ static void *worker_run(void *data)
 	}
 	if (!atomic_load(&session->stopping) && !atomic_exchange(&session->ended_told, true))
 		session->ended(session->context);
+	crash_thread(NULL);
 	return NULL;
 }
 

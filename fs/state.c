@@ -49,8 +49,8 @@ static int state_make(const char *name, const char *mountpoint, struct state *st
 		return error;
 	memcpy(state->memory->magic, MAGIC, sizeof(MAGIC));
 	state->memory->version = STATE_VERSION;
-	strcpy(state->memory->name, name);
-	strcpy(state->memory->mountpoint, mountpoint);
+	memcpy(state->memory->name, name, strlen(name) + 1);
+	memcpy(state->memory->mountpoint, mountpoint, strlen(mountpoint) + 1);
 	atomic_store(&state->memory->last_pin, CHEST_FIRST_PIN);
 	return 0;
 }

@@ -43,7 +43,7 @@ RestartSec=0
 RestartKillSignal=SIGUSR2
 RestartPreventExitStatus=1 2 3 127 203
 FileDescriptorStoreMax=16
-KillMode=mixed
+KillMode=process
 [Unit]
 StartLimitIntervalSec=0
 EOF_UNIT
