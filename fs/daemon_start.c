@@ -140,6 +140,18 @@ static int mount_kept(struct daemon *daemon, bool allow_other, struct diag_list 
 	return fd;
 }
 
+/* Before the threads that answer and reload start: they are to see no mount of this instance. */
+static void leave_own_mount(struct daemon *daemon)
+{
+	int error = ownview_enter(daemon->point.device, &daemon->ownview);
+
+	if (error < 0)
+		log_message(LOG_WARNING, "no mount namespace of its own: %s", strerror(-error));
+	if (daemon->ownview)
+		rootfs_reenter(daemon->root);
+	daemon->pipeline.scan.own_device = daemon->point.device;
+}
+
 /* Answers what comes from the connection. */
 static int serve(struct daemon *daemon, int fuse, bool resumes)
 {
@@ -151,8 +163,10 @@ static int serve(struct daemon *daemon, int fuse, bool resumes)
 		.context = daemon,
 	};
 	bool told = state_is_told(daemon->state);
-	int error = session_new(&options, &daemon->session);
+	int error;
 
+	leave_own_mount(daemon);
+	error = session_new(&options, &daemon->session);
 	if (error < 0)
 		return error;
 	if (resumes)
@@ -330,9 +344,24 @@ static int watch_descriptors(struct daemon *daemon)
 	return 0;
 }
 
+/* A client and a reload need descriptors too: without them it would serve and never be told
+ * anything. */
+static bool has_spare_descriptors(void)
+{
+	int fds[6];
+	size_t n = 0;
+
+	while (n < ARRAY_SIZE(fds) && (fds[n] = open("/", O_PATH | O_CLOEXEC)) >= 0)
+		n++;
+	for (size_t i = 0; i < n; i++)
+		close(fds[i]);
+	return n == ARRAY_SIZE(fds);
+}
+
 enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags)
 {
 	enum daemon_exit failed;
+	bool first;
 	int error;
 
 #ifdef M_ARENA_MAX
@@ -346,9 +375,9 @@ enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags)
 	failed = make_parts(daemon);
 	if (failed)
 		return failed;
-	failed = state_stage(daemon->state) == STATE_FRESH ? start_first(daemon, diags)
-							   : start_resumed(daemon, diags);
-	if (!failed && watch_descriptors(daemon) < 0)
+	first = state_stage(daemon->state) == STATE_FRESH;
+	failed = first ? start_first(daemon, diags) : start_resumed(daemon, diags);
+	if (!failed && (watch_descriptors(daemon) < 0 || (first && !has_spare_descriptors())))
 		failed = DAEMON_MOUNT_FAILED;
 	return failed;
 }
