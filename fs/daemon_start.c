@@ -344,24 +344,9 @@ static int watch_descriptors(struct daemon *daemon)
 	return 0;
 }
 
-/* A client and a reload need descriptors too: without them it would serve and never be told
- * anything. */
-static bool has_spare_descriptors(void)
-{
-	int fds[6];
-	size_t n = 0;
-
-	while (n < ARRAY_SIZE(fds) && (fds[n] = open("/", O_PATH | O_CLOEXEC)) >= 0)
-		n++;
-	for (size_t i = 0; i < n; i++)
-		close(fds[i]);
-	return n == ARRAY_SIZE(fds);
-}
-
 enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags)
 {
 	enum daemon_exit failed;
-	bool first;
 	int error;
 
 #ifdef M_ARENA_MAX
@@ -375,9 +360,9 @@ enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags)
 	failed = make_parts(daemon);
 	if (failed)
 		return failed;
-	first = state_stage(daemon->state) == STATE_FRESH;
-	failed = first ? start_first(daemon, diags) : start_resumed(daemon, diags);
-	if (!failed && (watch_descriptors(daemon) < 0 || (first && !has_spare_descriptors())))
+	failed = state_stage(daemon->state) == STATE_FRESH ? start_first(daemon, diags)
+							   : start_resumed(daemon, diags);
+	if (!failed && watch_descriptors(daemon) < 0)
 		failed = DAEMON_MOUNT_FAILED;
 	return failed;
 }
