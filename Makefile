@@ -158,9 +158,9 @@ MAN_SOURCES := fs/gldriverfs.8.scd tools/gldriverctl.1.scd conf/gldriverfs.conf.
 MAN_PAGES := $(addprefix $(B)/man/,$(notdir $(MAN_SOURCES:.scd=)))
 made_man := $(if $(shell command -v scdoc 2>/dev/null),$(MAN_PAGES))
 vpath %.scd fs tools conf
-$(B)/man/%: %.scd
+$(B)/man/%: %.scd tools/man.sh
 	@mkdir -p $(@D)
-	$(call run,MAN,scdoc <$< >$@.new && mv $@.new $@)
+	$(call run,MAN,tools/man.sh $< >$@.new && mv $@.new $@)
 man: $(made_man)
 
 # What is installed: mode:file:directory. $(1): the man pages.
