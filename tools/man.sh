@@ -3,7 +3,8 @@
 # man.sh FILE.scd — writes the man page. scdoc's output has empty paragraphs and lines of any length, to which mandoc
 # -Tlint objects, as to a title in lower case.
 set -eu
-scdoc <"$1" | awk '
+page=$(scdoc <"$1")
+printf '%s\n' "$page" | awk '
 # A paragraph begins only where text follows it, and is none directly after a section.
 function put(line) {
   if (pending && line !~ /^\.(SH|SS|RE|RS|PP)/) print ".PP"
@@ -14,8 +15,8 @@ function put(line) {
 /^\.TH / { $2 = toupper($2) }
 /^\.nf/ { literal = 1 }
 /^\.fi/ { literal = 0 }
-/^\.PP$/ && !literal { pending = !after; next }
-/^\.P?$/ && !literal { next }
+/^\.PP?$/ && !literal { pending = !after; next }
+/^\.$/ && !literal { next }
 literal || /^[.\047]/ || length($0) <= 80 { put($0); next }
 {
   n = split($0, words, / /)
