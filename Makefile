@@ -109,12 +109,12 @@ demo-run: all
 	@BUILD=$(B) tests/demo.sh
 check: deps
 	@$(MAKE) --no-print-directory check-run
-check-run: all tests
+check-run: all tests installable
 	@BUILD=$(B) tests/run.sh
 # Soaks, fuzzing, real drivers, other systems.
 check-long: deps
 	@$(MAKE) --no-print-directory check-long-run
-check-long-run: all tests
+check-long-run: all tests installable
 	@BUILD=$(B) LONG=1 tests/run.sh
 tests: $(TEST_BINARIES) $(TEST_HELPERS) $(REPLAYS)
 unit: $(TEST_BINARIES) $(B)/gldriverfs-probe
@@ -175,8 +175,9 @@ installed = $(foreach f,$(B)/gldriverfs $(B)/gldriverctl,755:$(f):$(bindir)) \
 	644:conf/tmpfiles.d/gldriverfs.conf:$(tmpfilesdir) \
 	$(foreach f,$(wildcard tools/completion/*),644:$(f):$(completiondir)) \
 	$(foreach f,$(1),644:$(f):$(mandir)/man$(patsubst .%,%,$(suffix $(f))))
-install: all $(MADE_FOR_PREFIX) man
-	@set -e; for row in $(call installed,$(made_man)); do \
+installable: $(MADE_FOR_PREFIX) man
+install: all installable
+	@set -e; umask 022; for row in $(call installed,$(made_man)); do \
 		mode=$${row%%:*} directory=$${row##*:} file=$${row#*:}; file=$${file%:*}; \
 		install -D -m $$mode "$$file" "$(DESTDIR)$$directory/$${file##*/}"; done
 uninstall:
@@ -184,13 +185,14 @@ uninstall:
 	-rmdir --ignore-fail-on-non-empty $(addprefix $(DESTDIR),$(libexecdir) $(docdir)/examples $(docdir) $(libdir))
 # A Debian package of this machine's architecture: build/gldriverfs_VERSION_ARCH.deb.
 deb:
-	@$(MAKE) --no-print-directory PREFIX=/usr all
-	@MAKE='$(MAKE)' VERSION=$(VERSION) tools/deb/build.sh
+	@rm -rf build/deb/tree
+	@$(MAKE) --no-print-directory VARIANT=deb SAN= PREFIX=/usr DESTDIR=build/deb/tree install
+	@VERSION=$(VERSION) tools/deb/build.sh build/deb/tree
 
 clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .PHONY: all deps demo demo-run check check-run check-long check-long-run tests unit fuzzers lint lint-run \
-	man install uninstall deb clean FORCE
+	man installable install uninstall deb clean FORCE
 .SECONDARY:
