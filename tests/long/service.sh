@@ -105,10 +105,11 @@ inside() {
   systemctl stop gldriverfs
   is_unmounted || fail "stop"
   printf '[gldriverfs]\nrunpath = none\n[layer host]\ndir = /srv/driver\n' >'/etc/gldriverfs/srv-the\x2dother.conf'
-  mkdir /srv/the-other
   systemctl start 'gldriverfs@srv-the\x2dother.service' || { journalctl --no-pager -u 'gldriverfs@*' && fail "a further mount"; }
   cmp /srv/the-other/lib/libcuda.so.1 /srv/driver/libcuda.so.1.1
   systemctl reload 'gldriverfs@srv-the\x2dother.service'
+  systemctl restart 'gldriverfs@srv-the\x2dother.service'
+  cmp /srv/the-other/lib/libcuda.so.1 /srv/driver/libcuda.so.1.1
   systemctl start gldriverfs
 
   echo "remove, purge"
