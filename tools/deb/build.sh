@@ -28,16 +28,15 @@ rm -rf $work
 mkdir -p $work/debian "$tree/DEBIAN"
 cp tools/deb/control $work/debian/control
 zcat "$doc/changelog.gz" >$work/debian/changelog
-binaries=$(cd "$tree" && find usr -type f -perm /111 ! -name gldriverfs-detach)
 tree=$(realpath "$tree")
+mapfile -t binaries < <(find "$tree/usr" -type f -perm /111 ! -name gldriverfs-detach)
 (
   cd $work
-  # shellcheck disable=SC2086 # a list
-  dpkg-shlibdeps -Tdebian/substvars $(printf -- "-e$tree/%s " $binaries)
+  dpkg-shlibdeps -Tdebian/substvars "${binaries[@]/#/-e}"
   dpkg-gencontrol -pgldriverfs -P"$tree" -Tdebian/substvars -fdebian/files -O"$tree/DEBIAN/control"
 )
 find "$tree/etc" -type f -printf '/etc/%P\n' | sort >"$tree/DEBIAN/conffiles"
 for script in postinst prerm postrm; do install -m 755 tools/deb/$script "$tree/DEBIAN/$script"; done
-(cd "$tree" && find usr $([ ! -d lib ] || echo lib) -type f -exec md5sum {} + | sort -k 2 >DEBIAN/md5sums)
+(cd "$tree" && find . -type f ! -path "./DEBIAN/*" ! -path "./etc/*" -printf "%P\0" | xargs -0 md5sum | sort -k 2 >DEBIAN/md5sums)
 dpkg-deb --root-owner-group -b "$tree" build >/dev/null
 echo "build/gldriverfs_${VERSION}_$(dpkg --print-architecture).deb"
