@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* load_tables: the tables of this machine, from the process' own root whatever root is looked at:
- * what is compiled in, then /usr/lib/gldriverfs/NAME.ini, then /etc/gldriverfs/NAME.ini, each where
+ * what is compiled in, then PREFIX/lib/gldriverfs/NAME.ini, then /etc/gldriverfs/NAME.ini, each where
  * it is newer. Edge. */
 #pragma once
 
