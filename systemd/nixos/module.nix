@@ -28,8 +28,9 @@ let
   atom = types.oneOf [
     types.bool
     types.int
-    types.path
     line
+    # A package, or a path of Nix.
+    (types.addCheck types.path (value: !builtins.isString value))
   ];
   section = types.attrsOf (types.nullOr (types.either atom (types.listOf atom)));
 

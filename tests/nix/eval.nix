@@ -28,8 +28,8 @@ let
   unit = service: {
     inherit (service) wantedBy overrideStrategy;
     # As NixOS writes them.
-    text = "[Unit]\n" + lib.optionalString (!service.stopIfChanged) "X-StopIfChanged=false\n"
-      + "X-Reload-Triggers=${toString service.reloadTriggers}\n";
+    text = "[Unit]\nX-Reload-Triggers=${toString service.reloadTriggers}\n\n[Service]\n"
+      + lib.optionalString (!service.stopIfChanged) "X-StopIfChanged=false\n";
   };
 in
 {
