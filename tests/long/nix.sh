@@ -75,7 +75,8 @@ for case in plain jetpack compat-default compat-null compat-absent compat-unfree
 done
 # The compat layer is what it should be, and check can say no.
 build_machine "$T/compat-on.json"
-"$BUILD/gldriverctl" --json check --root "$T/machine" | grep -F "cuda12.2-cuda_compat" >/dev/null || echo "note: check does not name the layer"
+{ "$BUILD/gldriverctl" --json check --root "$T/machine" || true; } | grep -F "cuda12.2-cuda_compat" >/dev/null ||
+  fail "check does not look at the compat layer"
 evaluate unknown-key >"$T/unknown.json"
 build_machine "$T/unknown.json"
 ! check || fail "an unknown key passes"
@@ -134,3 +135,7 @@ for name in gldriverfs 'gldriverfs@run-opengl\x2ddriver\x2d32'; do
     grep -vF 'X-' || true)
   [ -z "$says" ] || fail "$name.service: $says"
 done
+# It reads the drop-ins.
+echo "KillMode=none-such" >>"$units/gldriverfs.service.d/overrides.conf"
+SYSTEMD_UNIT_PATH=$units: systemd-analyze verify --man=no "$units/gldriverfs.service" 2>&1 | grep -F KillMode >/dev/null ||
+  fail "verify is blind"
