@@ -2,6 +2,9 @@
 #include "invalidate.h"
 
 #include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,7 +34,8 @@ static void tell_all(struct session *session, const struct tree_change *change)
 
 /* A notification waits, beyond SIGKILL, for those who ask something of the same directory. Were it
  * this process that waits, a kill would not end it before they are answered, and nobody takes over
- * before it has ended. The child only writes: it has no other thread, and takes no lock. */
+ * before it has ended. The child only writes: it has no other thread, and takes no lock. It has no
+ * descriptors of its own: to close those of a source that hangs would wait for that. */
 static void tell(struct session *session, const struct tree_change *change,
 	void (*what)(struct session *session, const struct tree_change *change))
 {
@@ -40,7 +44,7 @@ static void tell(struct session *session, const struct tree_change *change,
 
 	if (change->diff.n_names + change->diff.n_directories + change->n_attributes == 0)
 		return;
-	child = fork();
+	child = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
 	if (child == 0) {
 		what(session, change);
 		_exit(0);
