@@ -93,7 +93,10 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct fuse_entry_param entry;
 	struct stat st = { 0 };
 	bool keep;
-	int error = tree_lookup(ops->tree, parent, name, fuse_req_ctx(req)->pid, &st, &keep);
+	/* The kernel passes up to 1024 bytes; statfs says NAME_MAX. */
+	int error = strlen(name) > NAME_MAX ? -ENAMETOOLONG
+					    : tree_lookup(ops->tree, parent, name,
+						      fuse_req_ctx(req)->pid, &st, &keep);
 
 	if (error < 0 && error != -ENOENT) {
 		fuse_reply_err(req, -error);

@@ -117,7 +117,7 @@ static int list_avoided(struct generation *generation, const struct pipeline_req
 	if (r == 0)
 		r = rootfs_avoid_device(ret_avoid, request->scan.own_device);
 	if (r < 0) {
-		diag_add(&generation->diags, DIAG_ERROR, "/proc/self/mountinfo", 0, "%s",
+		diag_add(&generation->diags, DIAG_ERROR, "/proc/thread-self/mountinfo", 0, "%s",
 			strerror(-r));
 		return r;
 	}

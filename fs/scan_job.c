@@ -271,7 +271,7 @@ static int run(struct scan_job *job)
 	if (result == 0)
 		result = rootfs_avoid_device(&job->avoid, job->own_device);
 	if (result < 0) {
-		diag_add(&job->diags, DIAG_ERROR, "/proc/self/mountinfo", 0, "%s",
+		diag_add(&job->diags, DIAG_ERROR, "/proc/thread-self/mountinfo", 0, "%s",
 			strerror(-result));
 		return result;
 	}

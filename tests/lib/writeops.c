@@ -153,9 +153,10 @@ static void try_directory(void)
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/fresh", fd);
 	refuse("bind", bind(unix_socket, (struct sockaddr *)&address, sizeof(address)));
 	close(unix_socket);
-	if (fd >= 0)
+	if (fd >= 0) {
 		try_descriptor(fd);
-	close(fd);
+		close(fd);
+	}
 	if (geteuid() != 0) {
 		refuse("remount", mount(NULL, path, NULL, MS_REMOUNT | MS_BIND, NULL));
 		refuse("cover", mount("tmpfs", path, "tmpfs", 0, NULL));
