@@ -8,13 +8,17 @@ CC ?= gcc
 AR ?= ar
 PKG_CONFIG ?= pkg-config
 
-# Each variant has its own objects: SAN=1 is the developer's sanitizer build; another VARIANT comes
-# with its own SANFLAGS (tests/fuzz.sh).
+# Each variant has its own objects: SAN=1 is the developer's sanitizer build, SAN=thread looks for
+# data races; another VARIANT comes with its own SANFLAGS (tests/fuzz.sh).
 variant := release
 SANFLAGS :=
 ifeq ($(SAN),1)
 variant := san
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+ifeq ($(SAN),thread)
+variant := tsan
+SANFLAGS := -fsanitize=thread -fno-omit-frame-pointer
 endif
 ifneq ($(VARIANT),)
 variant := $(VARIANT)

@@ -9,6 +9,7 @@ set -euo pipefail
 unset LD_LIBRARY_PATH LD_PRELOAD
 # A daemon in the background has no standard error.
 export ASAN_OPTIONS=log_path=$T/sanitizer UBSAN_OPTIONS=log_path=$T/sanitizer:print_stacktrace=1
+export TSAN_OPTIONS=log_path=$T/sanitizer:die_after_fork=0
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
 BUILD=${BUILD:-build/release}
@@ -109,6 +110,21 @@ make_driver() {
     ln -sf $name.so."$2" "$1/$name.so.1"
     ln -sf $name.so.1 "$1/$name.so"
   done
+}
+
+# make_late_driver DIRECTORY VERSION TAG: the same with libnvidia-nvvm, and a libcuda that loads what sibling() is asked
+# for, as the real one does later: from inside.
+make_late_driver() {
+  make_driver "$@"
+  make_lib "$1/libnvidia-nvvm.so.4" libnvidia-nvvm.so.4 "$3"
+  # No tail call: dlopen looks at who calls it.
+  "$CC" -shared -fPIC -O0 -x c - -o "$1/libcuda.so.$2" -Wl,-soname,libcuda.so.1 -ldl <<EOF
+#include <dlfcn.h>
+const char *who(void);
+void *sibling(const char *name);
+const char *who(void) { return "$3"; }
+void *sibling(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
+EOF
 }
 
 # make_probe OUT RUNPATH: a program that dlopens each argument and prints who() of it, or "-" and the loader's message.
