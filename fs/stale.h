@@ -14,7 +14,11 @@
 
 struct stale;
 
-struct stale *stale_new(void);
+/* What lies in `memory` (STALE_MEMORY bytes, zeros at first, of the caller's) outlives the process:
+ * a successor that did not know a thread's first walk would send its second one back as well. NULL:
+ * it is not to outlive it. Returns NULL without memory. */
+enum { STALE_MEMORY = 40 * 1024 };
+struct stale *stale_new(void *memory);
 /* Accepts NULL, returns NULL. */
 struct stale *stale_free(struct stale *stale);
 

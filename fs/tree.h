@@ -13,7 +13,8 @@
 
 struct tree;
 
-struct tree *tree_new(struct fdpool *pool);
+/* `stale`: memory that outlives the process (stale_new), or NULL. */
+struct tree *tree_new(struct fdpool *pool, void *stale);
 /* Accepts NULL, returns NULL. */
 struct tree *tree_free(struct tree *tree);
 
