@@ -14,6 +14,13 @@
 /* One READ: the kernel asks for 128 KiB at most unless a program reads with O_DIRECT. */
 #define READ_BUFFER (128 * 1024)
 
+static __thread uint64_t current_request;
+
+void ops_begin(uint64_t unique)
+{
+	current_request = unique;
+}
+
 static const struct {
 	const char *name;
 	enum tree_xattr which;
@@ -93,7 +100,8 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct fuse_entry_param entry;
 	struct stat st = { 0 };
 	bool keep;
-	int error = tree_lookup(ops->tree, parent, name, fuse_req_ctx(req)->pid, &st, &keep);
+	int error = tree_lookup(
+		ops->tree, parent, name, fuse_req_ctx(req)->pid, current_request, &st, &keep);
 
 	if (error < 0 && error != -ENOENT) {
 		fuse_reply_err(req, -error);

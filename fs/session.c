@@ -112,6 +112,7 @@ static void answer(struct session *session, struct state_slot *slot, size_t size
 {
 	keep_init(session, slot, size);
 	crash_enter(&slot->crashes);
+	ops_begin(request_of(slot)->unique);
 	process(session, slot->request.bytes, size);
 	crash_enter(NULL);
 	atomic_store(&slot->request.length, 0);

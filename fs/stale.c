@@ -13,6 +13,8 @@
 #define NAMES 1024
 /* Threads between their first and their second walk, at one time. */
 #define WALKS 64
+/* More than requests are under way at one time; a kernel counts them by twos. */
+#define GIVEN 127
 /* A second walk follows at once; what is older was of a thread that ended. */
 #define WALK_MS 10000
 /* For a while after a name went, or was served all the same, walks over the old link may come to
@@ -38,11 +40,19 @@ struct stale_walk {
 	uint64_t since_ms;
 };
 
+/* An answer, for whoever handles the request again. */
+struct stale_given {
+	uint64_t unique; /* 0: none */
+	uint32_t ino;
+	enum stale_answer answer;
+};
+
 struct stale_table {
 	struct stale_name names[NAMES]; /* a ring */
 	size_t next;
 	struct stale_walk walks[WALKS];
 	size_t n_walks; /* in use */
+	struct stale_given given[GIVEN];
 };
 _Static_assert(sizeof(struct stale_table) <= STALE_MEMORY, "STALE_MEMORY");
 
@@ -163,10 +173,8 @@ static struct stale_walk *new_walk(struct stale *stale)
 	return NULL;
 }
 
-enum stale_answer stale_ask(
-	struct stale *stale, pid_t thread, uint32_t parent, const char *name, uint32_t *ret_ino)
+static enum stale_answer answer(struct stale *stale, pid_t thread, uint64_t hash, uint32_t *ret_ino)
 {
-	uint64_t hash = hash_of(parent, name);
 	struct stale_name *found = find_name(stale, hash);
 	struct stale_walk *walk = thread == 0 ? NULL : find_walk(stale, thread);
 
@@ -198,6 +206,27 @@ enum stale_answer stale_ask(
 	walk->thread = thread;
 	walk->followed = false;
 	return STALE_AGAIN;
+}
+
+enum stale_answer stale_ask(struct stale *stale, pid_t thread, uint64_t unique, uint32_t parent,
+	const char *name, uint32_t *ret_ino)
+{
+	struct stale_given *given = &stale->table->given[unique % GIVEN];
+	enum stale_answer result;
+
+	*ret_ino = 0;
+	if (unique != 0 && given->unique == unique) {
+		*ret_ino = given->ino;
+		return given->answer;
+	}
+	result = answer(stale, thread, hash_of(parent, name), ret_ino);
+	given->unique = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	given->answer = result;
+	given->ino = *ret_ino;
+	atomic_signal_fence(memory_order_seq_cst);
+	given->unique = unique;
+	return result;
 }
 
 void stale_followed(struct stale *stale, pid_t thread)

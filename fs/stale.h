@@ -35,9 +35,10 @@ enum stale_answer {
 	STALE_SERVE,
 };
 
-/* Thread `thread` (0: not known) looks up a name that the published view does not have. */
-enum stale_answer stale_ask(
-	struct stale *stale, pid_t thread, uint32_t parent, const char *name, uint32_t *ret_ino);
+/* Thread `thread` (0: not known) looks up a name that the published view does not have, in the
+ * request `unique` (0: not known): a successor that handles it again gives the same answer. */
+enum stale_answer stale_ask(struct stale *stale, pid_t thread, uint64_t unique, uint32_t parent,
+	const char *name, uint32_t *ret_ino);
 /* The thread's walk has come to a link that the published view has, or to its end. */
 void stale_followed(struct stale *stale, pid_t thread);
 void stale_arrived(struct stale *stale, pid_t thread);

@@ -9,7 +9,7 @@
 static enum stale_answer ask(struct stale *stale, pid_t thread, const char *name)
 {
 	uint32_t ino = 0;
-	enum stale_answer answer = stale_ask(stale, thread, 2, name, &ino);
+	enum stale_answer answer = stale_ask(stale, thread, 0, 2, name, &ino);
 
 	if (answer == STALE_SERVE)
 		assert_int_equal(ino, 40);
@@ -111,6 +111,7 @@ static void test_successor(void **state)
 {
 	static _Alignas(8) unsigned char memory[STALE_MEMORY];
 	struct stale *stale = stale_new(memory);
+	uint32_t ino;
 
 	(void)state;
 	stale_note(stale, 2, "a", 40);
@@ -126,6 +127,19 @@ static void test_successor(void **state)
 	assert_int_equal(ask(stale, 2, "b"), STALE_SERVE);
 	assert_int_equal(ask(stale, 3, "b"), STALE_SERVE);
 	assert_int_equal(ask(stale, 3, "a"), STALE_AGAIN);
+	/* The answer did not reach the kernel: the same request once more, then the second walk. */
+	stale_arrived(stale, 3);
+	assert_int_equal(stale_ask(stale, 3, 88, 2, "a", &ino), STALE_AGAIN);
+	stale_free(stale);
+	stale = stale_new(memory);
+	assert_int_equal(stale_ask(stale, 3, 88, 2, "a", &ino), STALE_AGAIN);
+	stale_followed(stale, 3);
+	assert_int_equal(stale_ask(stale, 3, 90, 2, "a", &ino), STALE_SERVE);
+	stale_free(stale);
+	stale = stale_new(memory);
+	ino = 0;
+	assert_int_equal(stale_ask(stale, 3, 90, 2, "a", &ino), STALE_SERVE);
+	assert_int_equal(ino, 40);
 	stale_free(stale);
 }
 
