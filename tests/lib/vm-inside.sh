@@ -106,6 +106,7 @@ read_all() {
 }
 
 # As systemd does; the kernel's own is 4096.
+# shellcheck disable=SC3045 # busybox has it
 ulimit -n 524288
 echo "Linux $(uname -r) $(uname -m)"
 [ -c /dev/fuse ] || insmod /fuse.ko || fail "FUSE's module"
