@@ -114,7 +114,7 @@ wait_for test -c /dev/fuse
 cd /tests
 for test in test_*; do
   [ -e "$test" ] || continue
-  timeout 120 "./$test" >/tmp/unit.log 2>&1 || fail "$test: $(cat /tmp/unit.log)"
+  timeout 500 "./$test" >/tmp/unit.log 2>&1 || fail "$test: $(cat /tmp/unit.log)"
   echo "  $test: $(grep -c '\[       OK \]' /tmp/unit.log) passed"
 done
 cd /
