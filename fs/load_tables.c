@@ -5,7 +5,12 @@
 
 #include "load_file.h"
 
-static const char *const directories[] = { "/usr/lib/gldriverfs", "/etc/gldriverfs" };
+/* PREFIX/lib/gldriverfs: the Makefile's. */
+#ifndef TABLES_DIRECTORY
+#define TABLES_DIRECTORY "/usr/local/lib/gldriverfs"
+#endif
+
+static const char *const directories[] = { TABLES_DIRECTORY, "/etc/gldriverfs" };
 
 /* Returns 0, -EINVAL and other errors of the file with an error in diags, or -ENOMEM. */
 static int load_one(

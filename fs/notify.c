@@ -17,12 +17,13 @@
 #define FIRST_FD      3
 #define NAME_MAX_SIZE 256
 /* sd_notify(3) waits for ever; a manager that is stuck must not take this process with it. */
-#define PATIENCE_S 5
+#define PATIENCE_S 3
 
 static const char *const watchdog_names[] = { "WATCHDOG_USEC", "WATCHDOG_PID" };
 
 /* Written once, by notify_open. */
 static struct {
+	bool is_open;
 	char *socket; /* NULL: nobody listens */
 	char *watchdog[ARRAY_SIZE(watchdog_names)];
 	bool has_store;
@@ -57,19 +58,21 @@ static void take_descriptors(void)
 	for (int i = 0; i < n; i++) {
 		const char *name = rest ? strsep(&rest, ":") : "";
 
-		(void)fcntl(FIRST_FD + i, F_SETFD, FD_CLOEXEC);
-		if (!manager.taken)
+		if (fcntl(FIRST_FD + i, F_SETFD, FD_CLOEXEC) < 0 || !manager.taken)
 			continue;
-		snprintf(manager.taken[i].name, NAME_MAX_SIZE, "%s", name);
-		manager.taken[i].fd = FIRST_FD + i;
-		manager.n_taken++;
+		snprintf(manager.taken[manager.n_taken].name, NAME_MAX_SIZE, "%s", name);
+		manager.taken[manager.n_taken++].fd = FIRST_FD + i;
 	}
 }
 
 void notify_open(void)
 {
-	_cleanup_(freep) char *store = take_variable("FDSTORE");
+	_cleanup_(freep) char *store = NULL;
 
+	if (manager.is_open)
+		return;
+	manager.is_open = true;
+	store = take_variable("FDSTORE");
 	manager.socket = take_variable("NOTIFY_SOCKET");
 	for (size_t i = 0; i < ARRAY_SIZE(watchdog_names); i++)
 		manager.watchdog[i] = take_variable(watchdog_names[i]);

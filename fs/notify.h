@@ -9,17 +9,18 @@
 /* Whether a service manager listens ($NOTIFY_SOCKET, as notify_open found it). */
 bool notify_listens(void);
 /* Takes $NOTIFY_SOCKET, $WATCHDOG_USEC, $FDSTORE, $LISTEN_FDS … out of the environment (children
- * must not have them) and remembers them. To be called once, before threads. */
+ * must not have them) and remembers them. To be called before threads; again: does
+ * nothing. */
 void notify_open(void);
 /* Puts $NOTIFY_SOCKET and $WATCHDOG_… back for the program that this process becomes. */
 void notify_leave(void);
-/* Sends "READY=1", "STATUS=…" etc., lines joined by '\n'. Returns 0 (also where nobody listens) or
- * -errno. Thread-safe. */
+/* Sends "READY=1", "STATUS=…" etc., lines joined by '\n'. Returns 0 (also where nobody listens);
+ * -EAGAIN: the manager has not read for 3 s; or -errno. Thread-safe. */
 int notify_send(const char *text);
 /* Whether a store of descriptors is known to be there ($FDSTORE, systemd 254 and later). */
 bool notify_has_store(void);
-/* Puts a descriptor into the store under a name ([a-z-]+), or removes it. Blocks as sd_notify does.
- * Returns 0 or -errno. */
+/* Puts a descriptor into the store under a name ([a-z-]+), or removes it. Returns as
+ * notify_send. */
 int notify_store(const char *name, int fd);
 int notify_unstore(const char *name);
 /* The descriptor that the manager passed under that name at start ($LISTEN_FDNAMES), once, owned by

@@ -229,6 +229,22 @@ static ssize_t read_patched(struct ops *ops, struct source *source, const struct
 	return (ssize_t)overlay_apply(overlay, buffer, size, (size_t)got, start);
 }
 
+/* Of an open descriptor or of one that is opened again: both may wait for the device. */
+static ssize_t read_waiting(struct ops *ops, struct source *source, const struct overlay *overlay,
+	char *buffer, size_t size, off_t offset)
+{
+	int error = ops->waits ? ops->waits((dev_t)source->identity.dev) : 0;
+	ssize_t got;
+
+	if (error < 0)
+		return error;
+	got = overlay ? read_patched(ops, source, overlay, buffer, size, offset)
+		      : read_source(ops, source, buffer, size, offset);
+	if (ops->waited)
+		ops->waited();
+	return got;
+}
+
 static void op_read(
 	fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
 {
@@ -249,10 +265,8 @@ static void op_read(
 			size = sizeof(thread_buffer);
 	}
 	got = tree_read(ops->tree, ino, buffer, size, offset, &source, &overlay);
-	if (got >= 0 && overlay)
-		got = read_patched(ops, source, overlay, buffer, size, offset);
-	else if (got >= 0 && source)
-		got = read_source(ops, source, buffer, size, offset);
+	if (got >= 0 && source)
+		got = read_waiting(ops, source, overlay, buffer, size, offset);
 	if (got < 0)
 		fuse_reply_err(req, (int)-got);
 	else

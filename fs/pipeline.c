@@ -114,6 +114,8 @@ static int list_avoided(struct generation *generation, const struct pipeline_req
 {
 	int r = rootfs_avoid_ours(ret_avoid);
 
+	if (r == 0)
+		r = rootfs_avoid_device(ret_avoid, request->scan.own_device);
 	if (r < 0) {
 		diag_add(&generation->diags, DIAG_ERROR, "/proc/self/mountinfo", 0, "%s",
 			strerror(-r));

@@ -7,6 +7,7 @@
 
 #include "namemap.h"
 #include "scan.h"
+#include "scan_hung.h"
 #include "touched.h"
 
 /* One layer's scan. It owns or references all that it touches: a job whose source hangs outlives
@@ -17,6 +18,7 @@ struct scan_job {
 	struct policy_layer policy;
 	enum policy_machine machine;
 	bool check_trust;
+	dev_t own_device;
 	struct rootfs *root;
 	struct rootfs *under;
 	struct scan_cache *cache;
@@ -39,6 +41,9 @@ struct scan_job {
 	pthread_cond_t changed;
 	bool done;      /* under mutex */
 	bool abandoned; /* under mutex: nobody waits, nothing of the request may be used */
+
+	struct timespec started;        /* CLOCK_MONOTONIC */
+	LIST_ENTRY(scan_job) hung_link; /* while it is abandoned and has a cache */
 };
 
 /* A copy of the request's part for its i-th layer, or NULL without memory. */
@@ -189,6 +194,8 @@ int scan_source(struct scan_job *job, const struct rootfs_node *node, enum scan_
 	struct source **ret_source, char **ret_why);
 
 struct scan_cache *scan_cache_ref(struct scan_cache *cache);
+/* The jobs that hang of all scans with this cache. */
+struct scan_hung *scan_cache_hung(struct scan_cache *cache);
 /* Each scan has a stamp; the commit of a successful one drops what no scan since has seen. */
 uint64_t scan_cache_begin(struct scan_cache *cache);
 void scan_cache_commit(struct scan_cache *cache, uint64_t stamp);

@@ -14,6 +14,7 @@ struct scan_job *scan_job_new(const struct scan_request *request, size_t i, uint
 
 	if (!job)
 		return NULL;
+	clock_gettime(CLOCK_MONOTONIC, &job->started);
 	pthread_mutex_init(&job->mutex, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -21,6 +22,7 @@ struct scan_job *scan_job_new(const struct scan_request *request, size_t i, uint
 	pthread_condattr_destroy(&monotonic);
 	job->machine = request->policy->machine;
 	job->check_trust = request->check_trust;
+	job->own_device = request->own_device;
 	job->root = rootfs_ref(request->root);
 	job->under = request->under ? rootfs_ref(request->under) : NULL;
 	job->cache = request->cache ? scan_cache_ref(request->cache) : NULL;
@@ -266,6 +268,8 @@ static int run(struct scan_job *job)
 		job->policy.root.line };
 	int result = rootfs_avoid_ours(&job->avoid);
 
+	if (result == 0)
+		result = rootfs_avoid_device(&job->avoid, job->own_device);
 	if (result < 0) {
 		diag_add(&job->diags, DIAG_ERROR, "/proc/self/mountinfo", 0, "%s",
 			strerror(-result));

@@ -142,6 +142,22 @@ struct state *state_free(struct state *state)
 	return NULL;
 }
 
+static bool is_other(void *context, uint64_t id)
+{
+	const uint64_t *gone = context;
+
+	return id != *gone;
+}
+
+int state_keep(struct state *state, uint64_t id, int fd)
+{
+	const struct chest_item item = { .id = id, .fd = fd };
+	size_t put;
+	int error = chest_compact(&state->chest, is_other, &id);
+
+	return error < 0 || fd < 0 ? error : chest_put(&state->chest, &item, 1, &put);
+}
+
 static bool keep_nothing(void *context, uint64_t id)
 {
 	(void)context;

@@ -8,6 +8,7 @@ need_root
 need_fuse
 
 runs=20 toggles=100 every=5
+[ -z "$SANITIZED" ] || runs=10 toggles=40
 [ "$LONG" != 1 ] || runs=100 toggles=1000 every=25
 make_late_driver "$HOST" 470.1 host
 make_late_driver "$COMPAT" 535.1 compat

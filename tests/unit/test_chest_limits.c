@@ -2,30 +2,11 @@
 #include "chest_fixture.h"
 
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 
-/* What a child returns in its exit status: the line that failed, or 0. */
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			_exit(__LINE__ % 255 + 1);                                                 \
-	} while (0)
-
-static void expect_child(void (*body)(void))
-{
-	pid_t pid = fork();
-	int status;
-
-	assert_return_code(pid, errno);
-	if (pid == 0) {
-		body();
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-}
+#include "in_child.h"
 
 static void limit_open(rlim_t limit)
 {
@@ -35,13 +16,14 @@ static void limit_open(rlim_t limit)
 }
 
 /* A user may have only so many under way, and compaction needs some of them. */
-static void few_under_way(void)
+static void few_under_way(const void *context)
 {
 	static struct seen seen;
 	unsigned drop = 0;
 	size_t total = 0, done, limit = 256;
 	struct chest chest;
 
+	(void)context;
 	if (geteuid() == 0)
 		CHECK(setresuid(54321, 54321, 54321) == 0); /* nobody else is that one */
 	limit_open(limit);
@@ -63,11 +45,11 @@ static void few_under_way(void)
 static void test_user(void **state)
 {
 	(void)state;
-	expect_child(few_under_way);
+	in_child(few_under_way, NULL);
 }
 
 /* A process that can open but few: what does not fit stays in the chest. */
-static void few_open(void)
+static void few_open(const void *context)
 {
 	static struct seen seen;
 	unsigned drop = 2, all = 1;
@@ -75,6 +57,7 @@ static void few_open(void)
 	size_t done;
 	struct chest chest;
 
+	(void)context;
 	CHECK(chest_new(&chest) == 0);
 	CHECK(put(&chest, 1, 400, &done) == 0);
 	limit_open(64);
@@ -98,7 +81,7 @@ static void few_open(void)
 static void test_few_open(void **state)
 {
 	(void)state;
-	expect_child(few_open);
+	in_child(few_open, NULL);
 }
 
 enum { WANTED = 500, PASSING = 300 };
@@ -171,12 +154,84 @@ static void test_killed(void **state)
 	assert_int_equal(count_open(), before);
 }
 
+enum { FEW = 40 };
+
+static bool keep_few(void *context, uint64_t id)
+{
+	(void)context;
+	return id <= FEW;
+}
+
+/* With messages of 16. */
+static _Noreturn void compact_once(struct chest *chest)
+{
+	limit_open(128);
+	CHECK(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 && raise(SIGSTOP) == 0);
+	CHECK(chest_compact(chest, keep_few, NULL) == 0);
+	_exit(0);
+}
+
+/* Kills a child that compacts when it enters or leaves its nth system call. Returns whether it came
+ * so far. */
+static bool kill_at(struct chest *chest, size_t n)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_return_code(pid, errno);
+	if (pid == 0)
+		compact_once(chest);
+	for (size_t i = 0;; i++) {
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (WIFEXITED(status)) {
+			assert_int_equal(WEXITSTATUS(status), 0);
+			return false;
+		}
+		if (i == n)
+			break;
+		assert_return_code(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), errno);
+	}
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return true;
+}
+
+/* Killed at each step of a compaction. */
+static void test_killed_everywhere(void **state)
+{
+	static const size_t slices[] = { 1, 7, 16 };
+	const struct seen *seen;
+	struct chest chest;
+
+	(void)state;
+	for (size_t row = 0; row < ARRAY_SIZE(slices); row++) {
+		bool killed = true;
+		size_t n;
+
+		for (n = 0; killed; n++) {
+			assert_int_equal(chest_new(&chest), 0);
+			for (size_t id = 1; id <= FEW + 14; id += slices[row])
+				put_all(&chest, id, slices[row]);
+			put_all(&chest, 1, 1); /* as one that died before left it */
+			killed = kill_at(&chest, n);
+			seen = look(&chest);
+			for (size_t id = 1; id <= FEW; id++)
+				assert_true(seen->times[id] >= 1);
+			assert_int_equal(chest_compact(&chest, keep_few, NULL), 0);
+			assert_int_equal(look(&chest)->count, FEW);
+			chest_clear(&chest);
+		}
+		assert_true(n > FEW);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_user),
 		cmocka_unit_test(test_few_open),
 		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_killed_everywhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
