@@ -36,7 +36,7 @@ static void on_ended(void *context)
 static enum daemon_exit make_parts(struct daemon *daemon)
 {
 	daemon->pool = fdpool_new(fdpool_raise_limit());
-	daemon->tree = daemon->pool ? tree_new(daemon->pool) : NULL;
+	daemon->tree = daemon->pool ? tree_new(daemon->pool, daemon->state->memory->stale) : NULL;
 	daemon->cache = scan_cache_new();
 	daemon->driver_probes = driver_probe_cache_new(NULL);
 	daemon->plans = plan_cache_new();

@@ -14,6 +14,13 @@
 /* One READ: the kernel asks for 128 KiB at most unless a program reads with O_DIRECT. */
 #define READ_BUFFER (128 * 1024)
 
+static __thread uint64_t current_request;
+
+void ops_begin(uint64_t unique)
+{
+	current_request = unique;
+}
+
 static const struct {
 	const char *name;
 	enum tree_xattr which;
@@ -94,9 +101,10 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct stat st = { 0 };
 	bool keep;
 	/* The kernel passes up to 1024 bytes; statfs says NAME_MAX. */
-	int error = strlen(name) > NAME_MAX ? -ENAMETOOLONG
-					    : tree_lookup(ops->tree, parent, name,
-						      fuse_req_ctx(req)->pid, &st, &keep);
+	int error = strlen(name) > NAME_MAX
+			    ? -ENAMETOOLONG
+			    : tree_lookup(ops->tree, parent, name, fuse_req_ctx(req)->pid,
+				      current_request, &st, &keep);
 
 	if (error < 0 && error != -ENOENT) {
 		fuse_reply_err(req, -error);

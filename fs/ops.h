@@ -47,3 +47,6 @@ extern const struct fuse_lowlevel_ops ops_table;
 
 /* "lookup", "getattr" … as the status shows them. */
 const char *ops_request_name(enum ops_request request);
+
+/* This thread is about to handle the request with this number (libfuse does not tell it). */
+void ops_begin(uint64_t unique);

@@ -38,6 +38,7 @@ void session_answer(struct session *session, struct state_slot *slot, size_t siz
 {
 	keep_init(session, slot, size);
 	crash_enter(&slot->crashes);
+	ops_begin(request_of(slot)->unique);
 	process(session, slot->request.bytes, size);
 	crash_enter(NULL);
 	atomic_store(&slot->request.length, 0);

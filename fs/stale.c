@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "stale.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +13,8 @@
 #define NAMES 1024
 /* Threads between their first and their second walk, at one time. */
 #define WALKS 64
+/* More than requests are under way at one time; a kernel counts them by twos. */
+#define GIVEN 127
 /* A second walk follows at once; what is older was of a thread that ended. */
 #define WALK_MS 10000
 /* For a while after a name went, or was served all the same, walks over the old link may come to
@@ -36,20 +40,50 @@ struct stale_walk {
 	uint64_t since_ms;
 };
 
-struct stale {
+/* An answer, for whoever handles the request again. */
+struct stale_given {
+	uint64_t unique; /* 0: none */
+	uint32_t ino;
+	enum stale_answer answer;
+};
+
+struct stale_table {
 	struct stale_name names[NAMES]; /* a ring */
 	size_t next;
 	struct stale_walk walks[WALKS];
 	size_t n_walks; /* in use */
+	struct stale_given given[GIVEN];
+};
+_Static_assert(sizeof(struct stale_table) <= STALE_MEMORY, "STALE_MEMORY");
+
+struct stale {
+	struct stale_table *table;
+	struct stale_table *owned;
 };
 
-struct stale *stale_new(void)
+struct stale *stale_new(void *memory)
 {
-	return calloc(1, sizeof(struct stale));
+	struct stale *stale = calloc(1, sizeof(*stale));
+
+	if (!stale)
+		return NULL;
+	if (!memory)
+		memory = stale->owned = calloc(1, sizeof(*stale->owned));
+	if (!memory)
+		return stale_free(stale);
+	stale->table = memory;
+	/* The process before may have ended in the middle of a change. */
+	stale->table->next %= NAMES;
+	stale->table->n_walks = 0;
+	for (size_t i = 0; i < WALKS; i++)
+		stale->table->n_walks += stale->table->walks[i].thread != 0;
+	return stale;
 }
 
 struct stale *stale_free(struct stale *stale)
 {
+	if (stale)
+		free(stale->owned);
 	free(stale);
 	return NULL;
 }
@@ -64,8 +98,8 @@ static uint64_t hash_of(uint32_t parent, const char *name)
 static struct stale_name *find_name(struct stale *stale, uint64_t hash)
 {
 	for (size_t i = 0; i < NAMES; i++)
-		if (stale->names[i].hash == hash)
-			return &stale->names[i];
+		if (stale->table->names[i].hash == hash)
+			return &stale->table->names[i];
 	return NULL;
 }
 
@@ -89,16 +123,16 @@ static enum stale_answer absent(const struct stale_name *name)
 
 static struct stale_walk *find_walk(struct stale *stale, pid_t thread)
 {
-	for (size_t i = 0; stale->n_walks > 0 && i < WALKS; i++)
-		if (stale->walks[i].thread == thread)
-			return &stale->walks[i];
+	for (size_t i = 0; stale->table->n_walks > 0 && i < WALKS; i++)
+		if (stale->table->walks[i].thread == thread)
+			return &stale->table->walks[i];
 	return NULL;
 }
 
 static void end_walk(struct stale *stale, struct stale_walk *walk)
 {
 	walk->thread = 0;
-	stale->n_walks--;
+	stale->table->n_walks--;
 }
 
 void stale_note(struct stale *stale, uint32_t parent, const char *name, uint32_t ino)
@@ -107,10 +141,17 @@ void stale_note(struct stale *stale, uint32_t parent, const char *name, uint32_t
 	struct stale_name *place = find_name(stale, hash);
 
 	if (!place) {
-		place = &stale->names[stale->next];
-		stale->next = (stale->next + 1) % NAMES;
+		place = &stale->table->names[stale->table->next];
+		stale->table->next = (stale->table->next + 1) % NAMES;
 	}
-	*place = (struct stale_name){ .hash = hash, .ino = ino, .went_ms = now_ms() };
+	/* Without its hash nobody finds it: a process that ends here leaves no half of it. */
+	place->hash = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	place->ino = ino;
+	place->went_ms = now_ms();
+	place->served_ms = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	place->hash = hash;
 }
 
 /* A place for one more walk, NULL: too many threads are between their walks. */
@@ -119,12 +160,12 @@ static struct stale_walk *new_walk(struct stale *stale)
 	uint64_t now = now_ms();
 
 	for (size_t i = 0; i < WALKS; i++) {
-		struct stale_walk *walk = &stale->walks[i];
+		struct stale_walk *walk = &stale->table->walks[i];
 
 		if (walk->thread != 0 && now - walk->since_ms > WALK_MS)
 			end_walk(stale, walk);
 		if (walk->thread == 0) {
-			stale->n_walks++;
+			stale->table->n_walks++;
 			walk->since_ms = now;
 			return walk;
 		}
@@ -132,10 +173,8 @@ static struct stale_walk *new_walk(struct stale *stale)
 	return NULL;
 }
 
-enum stale_answer stale_ask(
-	struct stale *stale, pid_t thread, uint32_t parent, const char *name, uint32_t *ret_ino)
+static enum stale_answer answer(struct stale *stale, pid_t thread, uint64_t hash, uint32_t *ret_ino)
 {
-	uint64_t hash = hash_of(parent, name);
 	struct stale_name *found = find_name(stale, hash);
 	struct stale_walk *walk = thread == 0 ? NULL : find_walk(stale, thread);
 
@@ -167,6 +206,27 @@ enum stale_answer stale_ask(
 	walk->thread = thread;
 	walk->followed = false;
 	return STALE_AGAIN;
+}
+
+enum stale_answer stale_ask(struct stale *stale, pid_t thread, uint64_t unique, uint32_t parent,
+	const char *name, uint32_t *ret_ino)
+{
+	struct stale_given *given = &stale->table->given[unique % GIVEN];
+	enum stale_answer result;
+
+	*ret_ino = 0;
+	if (unique != 0 && given->unique == unique) {
+		*ret_ino = given->ino;
+		return given->answer;
+	}
+	result = answer(stale, thread, hash_of(parent, name), ret_ino);
+	given->unique = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	given->answer = result;
+	given->ino = *ret_ino;
+	atomic_signal_fence(memory_order_seq_cst);
+	given->unique = unique;
+	return result;
 }
 
 void stale_followed(struct stale *stale, pid_t thread)

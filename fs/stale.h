@@ -14,7 +14,11 @@
 
 struct stale;
 
-struct stale *stale_new(void);
+/* What lies in `memory` (STALE_MEMORY bytes, zeros at first, of the caller's) outlives the process:
+ * a successor that did not know a thread's first walk would send its second one back as well. NULL:
+ * it is not to outlive it. Returns NULL without memory. */
+enum { STALE_MEMORY = 40 * 1024 };
+struct stale *stale_new(void *memory);
 /* Accepts NULL, returns NULL. */
 struct stale *stale_free(struct stale *stale);
 
@@ -31,9 +35,10 @@ enum stale_answer {
 	STALE_SERVE,
 };
 
-/* Thread `thread` (0: not known) looks up a name that the published view does not have. */
-enum stale_answer stale_ask(
-	struct stale *stale, pid_t thread, uint32_t parent, const char *name, uint32_t *ret_ino);
+/* Thread `thread` (0: not known) looks up a name that the published view does not have, in the
+ * request `unique` (0: not known): a successor that handles it again gives the same answer. */
+enum stale_answer stale_ask(struct stale *stale, pid_t thread, uint64_t unique, uint32_t parent,
+	const char *name, uint32_t *ret_ino);
 /* The thread's walk has come to a link that the published view has, or to its end. */
 void stale_followed(struct stale *stale, pid_t thread);
 void stale_arrived(struct stale *stale, pid_t thread);

@@ -173,6 +173,7 @@ int state_reset(struct state *state)
 	atomic_store(&memory->published, 0);
 	atomic_store(&memory->init_size, 0);
 	memory->device = 0;
+	memset(memory->stale, 0, sizeof(memory->stale)); /* numbers of the old mount */
 	for (size_t i = 0; i < STATE_SLOTS; i++) {
 		atomic_store(&memory->slots[i].request.length, 0);
 		atomic_store(&memory->slots[i].crashes, 0);

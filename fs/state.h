@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "chest.h"
+#include "stale.h"
 
 /* Of the layout below and of the chest's numbers. A newer one cannot be read. */
 #define STATE_VERSION 1
@@ -83,6 +84,7 @@ struct state_memory {
 	char mountpoint[STATE_PATH_MAX];
 	uint8_t init[STATE_INIT_MAX]; /* the INIT request */
 	uint8_t padding[4096];        /* for later versions: zeros */
+	uint8_t stale[STALE_MEMORY] __attribute__((aligned(8)));
 	struct state_slot slots[STATE_SLOTS] __attribute__((aligned(4096)));
 };
 

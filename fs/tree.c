@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct tree *tree_new(struct fdpool *pool)
+struct tree *tree_new(struct fdpool *pool, void *stale)
 {
 	struct tree *tree = calloc(1, sizeof(*tree));
 
@@ -17,7 +17,7 @@ struct tree *tree_new(struct fdpool *pool)
 	tree->uid = geteuid();
 	tree->gid = getegid();
 	tree->nodes = nodes_new(pool);
-	tree->stale = stale_new();
+	tree->stale = stale_new(stale);
 	if (!tree->nodes || !tree->stale)
 		return tree_free(tree);
 	return tree;
@@ -157,13 +157,15 @@ void tree_commit(struct tree *tree, struct tree_change *change, void (*published
 	struct timespec now;
 	TREE_LOCK(tree);
 
+	/* First: a process that ends after the next step leaves a successor that knows them. A name
+	 * that the view has is not looked for there. */
+	note_removed(tree, &change->diff);
 	if (published)
 		published(context);
 	generation_unref(tree->current);
 	tree->current = generation_ref(change->after);
 	tree->incoming = NULL;
 	nodes_publish(tree->nodes, tree->current->view);
-	note_removed(tree, &change->diff);
 	keep_revealed(tree, &change->diff);
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	for (size_t i = 0; i < change->diff.n_directories; i++) {
@@ -246,7 +248,6 @@ int tree_restore(struct tree *tree, struct generation *generation, const struct 
 		return -EBADMSG; /* an entry of the view was no node */
 	nodes_publish(tree->nodes, generation->view);
 	tree->current = generation_ref(generation);
-	note_removed(tree, &snapshot->change);
 	return 0;
 }
 

@@ -13,7 +13,8 @@
 
 struct tree;
 
-struct tree *tree_new(struct fdpool *pool);
+/* `stale`: memory that outlives the process (stale_new), or NULL. */
+struct tree *tree_new(struct fdpool *pool, void *stale);
 /* Accepts NULL, returns NULL. */
 struct tree *tree_free(struct tree *tree);
 
@@ -61,9 +62,9 @@ bool tree_uses_set(void *context, const struct cuda_set *set);
 
 /* The requests. Each allocates nothing and returns 0 or -errno: -ENOENT for a name or node that is
  * not there, -ENOTDIR, -EISDIR, -EINVAL. */
-/* `thread` asks, 0: not known. -ESTALE: it must walk its path again (module `stale`). *ret_keep:
- * the answer may be remembered. */
-int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thread,
+/* `thread` asks in the request `unique`, 0: not known. -ESTALE: it must walk its path again (module
+ * `stale`). *ret_keep: the answer may be remembered. */
+int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thread, uint64_t unique,
 	struct stat *ret_stat, bool *ret_keep);
 int tree_getattr(struct tree *tree, uint64_t ino, struct stat *ret_stat);
 void tree_forget(struct tree *tree, uint64_t ino, uint64_t count);

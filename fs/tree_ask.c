@@ -61,15 +61,15 @@ static bool is_incoming(const struct tree *tree, const struct node *parent, cons
 
 /* A name that the published view does not have. Returns the node to serve all the same, NULL with
  * *ret_error: absent, or the walk must start again. *ret_keep: the answer may be remembered. */
-static struct node *ask_stale(struct tree *tree, pid_t thread, uint64_t parent, const char *name,
-	int *ret_error, bool *ret_keep)
+static struct node *ask_stale(struct tree *tree, pid_t thread, uint64_t unique, uint64_t parent,
+	const char *name, int *ret_error, bool *ret_keep)
 {
 	struct node *node;
 	uint32_t ino;
 
 	*ret_error = -ENOENT;
 	*ret_keep = false;
-	switch (stale_ask(tree->stale, thread, (uint32_t)parent, name, &ino)) {
+	switch (stale_ask(tree->stale, thread, unique, (uint32_t)parent, name, &ino)) {
 	case STALE_ABSENT:
 		*ret_keep = true;
 		return NULL;
@@ -85,7 +85,7 @@ static struct node *ask_stale(struct tree *tree, pid_t thread, uint64_t parent, 
 	return NULL;
 }
 
-int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thread,
+int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thread, uint64_t unique,
 	struct stat *ret_stat, bool *ret_keep)
 {
 	const struct view_entry *entry;
@@ -110,7 +110,7 @@ int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thre
 		bool incoming = is_incoming(tree, node, name);
 
 		/* What comes back may be what a walk over a link of two views ago leads to. */
-		node = ask_stale(tree, thread, parent, name, &error, ret_keep);
+		node = ask_stale(tree, thread, unique, parent, name, &error, ret_keep);
 		*ret_keep &= !incoming;
 		if (!node)
 			return error;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* hammer MNT SECONDS [THREADS]: readers that never stop: each opens, reads, maps, lists, reads
- * links, asks for absent names below MNT/lib, and compares with what was there at first, or with a
- * second tree of expected contents. Prints ops, failed, hung and the longest one; exit 1 where
- * something failed or hung.
+/* hammer MNT SECONDS [THREADS [TREE...]]: readers that never stop: each opens, reads, maps (links
+ * too), lists, reads links, asks for absent names below MNT/lib, and compares with what was there
+ * at first. Prints ops, failed, hung and the longest one; exit 1 where something failed or hung.
  *
- * A file's content is right when it is one of those that were seen under its name in the learning
- * phase, which takes every directory that is given behind `--or` too (the other side of a toggle).
- */
+ * Where a toggle goes on, the TREEs are copies of what MNT/lib shows on each side of it. Right is
+ * what one of them has under a name, and a name that all of them have is always there. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,8 +26,11 @@ enum { NAMES_MAX = 4096, VERSIONS_MAX = 8, THREADS_MAX = 64, HUNG_MS = 10000 };
 struct name {
 	char name[256];
 	bool is_link;
-	uint64_t contents[VERSIONS_MAX]; /* hashes of bytes or of the link's text */
+	uint64_t texts[VERSIONS_MAX]; /* hashes of the link's text */
+	unsigned n_texts;
+	uint64_t contents[VERSIONS_MAX]; /* hashes of the bytes, of a link: of where it leads */
 	unsigned n_contents;
+	unsigned n_trees; /* that have it */
 };
 
 struct reader {
@@ -47,7 +48,7 @@ static char directory[3000];
 static atomic_bool stop;
 static atomic_ullong operations, failures;
 static atomic_llong longest;
-static bool may_be_absent; /* a toggle adds and removes names */
+static unsigned n_trees; /* each side of the toggle, or one */
 
 /* $HAMMER_SKIP: a part of the names that are left alone. */
 static bool is_skipped(const char *name)
@@ -98,12 +99,17 @@ static void end(struct reader *reader)
 	atomic_fetch_add(&operations, 1);
 }
 
-static bool is_known(const struct name *name, uint64_t content)
+static bool is_known(const uint64_t *known, unsigned count, uint64_t content)
 {
-	for (unsigned i = 0; i < name->n_contents; i++)
-		if (name->contents[i] == content)
+	for (unsigned i = 0; i < count; i++)
+		if (known[i] == content)
 			return true;
 	return false;
+}
+
+static bool is_always(const struct name *name)
+{
+	return name->n_trees == n_trees;
 }
 
 /* The bytes of a file, through read or through a mapping. */
@@ -139,28 +145,35 @@ static int content_of(const char *path, bool maps, uint64_t *ret_content)
 	return (int)got;
 }
 
+static int text_of(const char *path, uint64_t *ret_content)
+{
+	char target[4096];
+	ssize_t size = readlink(path, target, sizeof(target));
+
+	if (size < 0)
+		return -errno;
+	*ret_content = hash(target, (size_t)size);
+	return 0;
+}
+
 static void check_name(struct reader *reader, const struct name *name, unsigned round)
 {
+	bool asks_text = name->is_link && round % 3 == 0;
 	uint64_t content = 0;
-	char target[4096];
 	int r;
 
 	snprintf(reader->path, sizeof(reader->path), "%s/%s", directory, name->name);
-	if (name->is_link) {
-		begin(reader, "readlink");
-		r = (int)readlink(reader->path, target, sizeof(target));
-		if (r < 0)
-			r = -errno;
-		else
-			content = hash(target, (size_t)r);
-	} else {
-		begin(reader, round % 2 ? "map" : "read");
+	begin(reader, asks_text ? "readlink" : round % 2 ? "map" : "read");
+	if (asks_text)
+		r = text_of(reader->path, &content);
+	else
 		r = content_of(reader->path, round % 2, &content);
-	}
 	end(reader);
-	if (r < 0 && !(may_be_absent && r == -ENOENT))
+	if (r < 0 && (r != -ENOENT || is_always(name)))
 		failed(reader->operation, reader->path, strerror(-r));
-	else if (r >= 0 && !is_known(name, content))
+	else if (r >= 0 && asks_text && !is_known(name->texts, name->n_texts, content))
+		failed(reader->operation, reader->path, "another text");
+	else if (r >= 0 && !asks_text && !is_known(name->contents, name->n_contents, content))
 		failed(reader->operation, reader->path, "other content");
 }
 
@@ -177,22 +190,41 @@ static void check_absent(struct reader *reader, unsigned round)
 		failed("absent", reader->path, r == 0 ? "is there" : strerror(errno));
 }
 
+static struct name *name_find(const char *text)
+{
+	for (unsigned i = 0; i < n_names; i++)
+		if (strcmp(names[i].name, text) == 0)
+			return &names[i];
+	return NULL;
+}
+
+/* Each name once, none that nobody has, all that everybody has. */
 static void check_list(struct reader *reader)
 {
+	bool seen[NAMES_MAX] = { false };
 	DIR *listing;
 	struct dirent *entry;
-	unsigned found = 0;
 
 	snprintf(reader->path, sizeof(reader->path), "%s", directory);
 	begin(reader, "list");
 	listing = opendir(directory);
 	errno = 0;
-	while (listing && (entry = readdir(listing)))
-		found += !is_skipped(entry->d_name);
+	while (listing && (entry = readdir(listing))) {
+		const struct name *name = name_find(entry->d_name);
+
+		if (is_skipped(entry->d_name))
+			continue;
+		if (!name || seen[name - names])
+			failed("list", entry->d_name, name ? "is there twice" : "is foreign");
+		else
+			seen[name - names] = true;
+		errno = 0;
+	}
 	if (!listing || errno != 0)
 		failed("list", directory, strerror(errno));
-	else if (!may_be_absent && found != n_names)
-		failed("list", directory, "another number of names");
+	for (unsigned i = 0; listing && i < n_names; i++)
+		if (!seen[i] && is_always(&names[i]))
+			failed("list", names[i].name, "is missing");
 	if (listing)
 		closedir(listing);
 	end(reader);
@@ -213,13 +245,20 @@ static void *read_for_ever(void *data)
 
 static struct name *name_at(const char *text)
 {
-	for (unsigned i = 0; i < n_names; i++)
-		if (strcmp(names[i].name, text) == 0)
-			return &names[i];
+	struct name *name = name_find(text);
+
+	if (name)
+		return name;
 	if (n_names == NAMES_MAX || strlen(text) >= sizeof(names[0].name))
 		exit(2);
 	snprintf(names[n_names].name, sizeof(names[0].name), "%s", text);
 	return &names[n_names++];
+}
+
+static void add(uint64_t *known, unsigned *count, uint64_t content)
+{
+	if (!is_known(known, *count, content) && *count < VERSIONS_MAX)
+		known[(*count)++] = content;
 }
 
 static void learn(const char *from)
@@ -231,27 +270,26 @@ static void learn(const char *from)
 		perror(from);
 		exit(2);
 	}
+	n_trees++;
 	while ((entry = readdir(listing))) {
-		char path[4400], target[4096];
+		char path[4400];
 		struct name *name;
 		struct stat st;
 		uint64_t content = 0;
-		ssize_t size;
 
 		snprintf(path, sizeof(path), "%s/%s", from, entry->d_name);
-		if (is_skipped(entry->d_name) || lstat(path, &st) < 0 || S_ISDIR(st.st_mode))
+		if (is_skipped(entry->d_name) || stat(path, &st) < 0 || S_ISDIR(st.st_mode))
 			continue;
 		name = name_at(entry->d_name);
-		name->is_link = S_ISLNK(st.st_mode);
-		if (name->is_link) {
-			size = readlink(path, target, sizeof(target));
-			content = hash(target, size > 0 ? (size_t)size : 0);
-		} else if (content_of(path, false, &content) < 0) {
+		name->n_trees++;
+		name->is_link = text_of(path, &content) == 0;
+		if (name->is_link)
+			add(name->texts, &name->n_texts, content);
+		if (content_of(path, false, &content) < 0) {
 			perror(path);
 			exit(2);
 		}
-		if (!is_known(name, content) && name->n_contents < VERSIONS_MAX)
-			name->contents[name->n_contents++] = content;
+		add(name->contents, &name->n_contents, content);
 	}
 	closedir(listing);
 }
@@ -289,11 +327,10 @@ int main(int argc, char **argv)
 	if (argc < 3 || count == 0 || count > THREADS_MAX)
 		return 2;
 	snprintf(directory, sizeof(directory), "%s/lib", argv[1]);
-	learn(directory);
-	for (int i = 4; i < argc; i++) {
-		may_be_absent = true;
+	if (argc <= 4)
+		learn(directory);
+	for (int i = 4; i < argc; i++)
 		learn(argv[i]);
-	}
 	if (n_names == 0)
 		return 2;
 	signal(SIGTERM, on_signal);

@@ -18,7 +18,7 @@ struct served *served_new(bool no_cache)
 	assert_non_null(served);
 	served->directory = world_directory();
 	served->pool = fdpool_new(16);
-	served->tree = tree_new(served->pool);
+	served->tree = tree_new(served->pool, NULL);
 	served->ops = (struct ops){
 		.tree = served->tree,
 		.pool = served->pool,

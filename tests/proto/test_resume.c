@@ -66,7 +66,7 @@ static void die(struct served *served)
 	tree_free(served->tree);
 	fdpool_free(served->pool);
 	served->pool = fdpool_new(16);
-	served->tree = tree_new(served->pool);
+	served->tree = tree_new(served->pool, served->wire.state->memory->stale);
 	served->ops.tree = served->tree;
 	served->ops.pool = served->pool;
 }

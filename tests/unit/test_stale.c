@@ -9,7 +9,7 @@
 static enum stale_answer ask(struct stale *stale, pid_t thread, const char *name)
 {
 	uint32_t ino = 0;
-	enum stale_answer answer = stale_ask(stale, thread, 2, name, &ino);
+	enum stale_answer answer = stale_ask(stale, thread, 0, 2, name, &ino);
 
 	if (answer == STALE_SERVE)
 		assert_int_equal(ino, 40);
@@ -18,7 +18,7 @@ static enum stale_answer ask(struct stale *stale, pid_t thread, const char *name
 
 static void test_answers(void **state)
 {
-	struct stale *stale = stale_new();
+	struct stale *stale = stale_new(NULL);
 
 	(void)state;
 	assert_int_equal(ask(stale, 1, "a"), STALE_ABSENT);
@@ -50,7 +50,7 @@ static void test_answers(void **state)
 /* The kernel asks twice in one walk for a name that it was given but may not trust. */
 static void test_served(void **state)
 {
-	struct stale *stale = stale_new();
+	struct stale *stale = stale_new(NULL);
 	const struct timespec while_recent = { .tv_sec = 1, .tv_nsec = 50000000 };
 
 	(void)state;
@@ -75,7 +75,7 @@ static void test_served(void **state)
 /* Too many threads at once get a plain answer, never a second ESTALE. */
 static void test_full(void **state)
 {
-	struct stale *stale = stale_new();
+	struct stale *stale = stale_new(NULL);
 	int again = 0;
 
 	(void)state;
@@ -92,7 +92,7 @@ static void test_full(void **state)
 /* The ring keeps the latest names. */
 static void test_ring(void **state)
 {
-	struct stale *stale = stale_new();
+	struct stale *stale = stale_new(NULL);
 	char name[16];
 
 	(void)state;
@@ -106,6 +106,43 @@ static void test_ring(void **state)
 	stale_free(stale);
 }
 
+/* A successor knows who is between two walks. */
+static void test_successor(void **state)
+{
+	static _Alignas(8) unsigned char memory[STALE_MEMORY];
+	struct stale *stale = stale_new(memory);
+	uint32_t ino;
+
+	(void)state;
+	stale_note(stale, 2, "a", 40);
+	stale_note(stale, 2, "b", 40);
+	assert_int_equal(ask(stale, 1, "a"), STALE_AGAIN);
+	assert_int_equal(ask(stale, 2, "b"), STALE_AGAIN);
+	stale_free(stale);
+	stale = stale_new(memory);
+	assert_int_equal(ask(stale, 1, "a"), STALE_ABSENT_NOW);
+	stale_followed(stale, 2);
+	stale_free(stale);
+	stale = stale_new(memory);
+	assert_int_equal(ask(stale, 2, "b"), STALE_SERVE);
+	assert_int_equal(ask(stale, 3, "b"), STALE_SERVE);
+	assert_int_equal(ask(stale, 3, "a"), STALE_AGAIN);
+	/* The answer did not reach the kernel: the same request once more, then the second walk. */
+	stale_arrived(stale, 3);
+	assert_int_equal(stale_ask(stale, 3, 88, 2, "a", &ino), STALE_AGAIN);
+	stale_free(stale);
+	stale = stale_new(memory);
+	assert_int_equal(stale_ask(stale, 3, 88, 2, "a", &ino), STALE_AGAIN);
+	stale_followed(stale, 3);
+	assert_int_equal(stale_ask(stale, 3, 90, 2, "a", &ino), STALE_SERVE);
+	stale_free(stale);
+	stale = stale_new(memory);
+	ino = 0;
+	assert_int_equal(stale_ask(stale, 3, 90, 2, "a", &ino), STALE_SERVE);
+	assert_int_equal(ino, 40);
+	stale_free(stale);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +150,7 @@ int main(void)
 		cmocka_unit_test(test_served),
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_ring),
+		cmocka_unit_test(test_successor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
