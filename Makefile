@@ -8,13 +8,17 @@ CC ?= gcc
 AR ?= ar
 PKG_CONFIG ?= pkg-config
 
-# Each variant has its own objects: SAN=1 is the developer's sanitizer build; another VARIANT comes
-# with its own SANFLAGS (tests/fuzz.sh).
+# Each variant has its own objects: SAN=1 is the developer's sanitizer build, SAN=thread looks for
+# data races; another VARIANT comes with its own SANFLAGS (tests/fuzz.sh).
 variant := release
 SANFLAGS :=
 ifeq ($(SAN),1)
 variant := san
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+ifeq ($(SAN),thread)
+variant := tsan
+SANFLAGS := -fsanitize=thread -fno-omit-frame-pointer
 endif
 ifneq ($(VARIANT),)
 variant := $(VARIANT)
@@ -109,12 +113,12 @@ demo-run: all
 	@BUILD=$(B) tests/demo.sh
 check: deps
 	@$(MAKE) --no-print-directory check-run
-check-run: all tests
+check-run: all tests installable
 	@BUILD=$(B) tests/run.sh
 # Soaks, fuzzing, real drivers, other systems.
 check-long: deps
 	@$(MAKE) --no-print-directory check-long-run
-check-long-run: all tests
+check-long-run: all tests installable
 	@BUILD=$(B) LONG=1 tests/run.sh
 tests: $(TEST_BINARIES) $(TEST_HELPERS) $(REPLAYS)
 unit: $(TEST_BINARIES) $(B)/gldriverfs-probe
@@ -126,27 +130,73 @@ lint:
 lint-run:
 	@LINT_FLAGS='-std=gnu11 $(subst ',,$(ALL_CPPFLAGS))' tests/lint.sh
 
-bindir = $(DESTDIR)$(PREFIX)/bin
-libexecdir = $(DESTDIR)$(PREFIX)/libexec/gldriverfs
-docdir = $(DESTDIR)$(PREFIX)/share/doc/gldriverfs
-libdir = $(DESTDIR)$(PREFIX)/lib/gldriverfs
-install: all
-	install -d $(bindir) $(libexecdir) $(docdir)/examples $(libdir)
-	install -m 755 $(B)/gldriverfs $(B)/gldriverctl $(bindir)
-	install -m 755 $(B)/gldriverfs-probe $(libexecdir)
-	install -m 644 README.md NEWS LICENSE conf/gldriverfs.conf $(docdir)
-	install -m 644 conf/examples/*.conf $(docdir)/examples
-	install -m 644 $(TABLES) $(libdir)
+# Units, man pages and what else is made for one PREFIX.
+bindir = $(PREFIX)/bin
+libexecdir = $(PREFIX)/libexec/gldriverfs
+libdir = $(PREFIX)/lib/gldriverfs
+docdir = $(PREFIX)/share/doc/gldriverfs
+mandir = $(PREFIX)/share/man
+completiondir = $(PREFIX)/share/bash-completion/completions
+tmpfilesdir = $(PREFIX)/lib/tmpfiles.d
+# systemd looks for units below /usr and /usr/local; pkg-config knows where this system's packages have theirs.
+systemd = $(if $(filter /usr,$(PREFIX)),$(shell $(PKG_CONFIG) --variable=$(1) systemd 2>/dev/null))
+systemdsystemunitdir = $(or $(call systemd,systemdsystemunitdir),$(PREFIX)/lib/systemd/system)
+systemduserunitdir = $(or $(call systemd,systemduserunitdir),$(PREFIX)/lib/systemd/user)
+systemdpresetdir = $(or $(call systemd,systemdsystempresetdir),$(PREFIX)/lib/systemd/system-preset)
+systemduserpresetdir = $(or $(call systemd,systemduserpresetdir),$(PREFIX)/lib/systemd/user-preset)
+
+UNITS := $(patsubst %.in,%,$(notdir $(wildcard systemd/*.service.in)))
+USER_UNITS := $(patsubst %.in,%,$(notdir $(wildcard systemd/user/*.service.in)))
+MADE_FOR_PREFIX := $(addprefix $(B)/systemd/,$(UNITS) $(addprefix user/,$(USER_UNITS)) gldriverfs-detach)
+$(B)/prefix: FORCE
+	$(shell mkdir -p $(@D))$(file >$@.new,$(PREFIX))
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$(MADE_FOR_PREFIX): $(B)/%: %.in $(B)/prefix
+	@mkdir -p $(@D)
+	$(call run,GEN,sed 's|@bindir@|$(bindir)|g; s|@libexecdir@|$(libexecdir)|g' $< >$@)
+$(B)/fs/load_tables.o: private ALL_CPPFLAGS += -DTABLES_DIRECTORY='"$(libdir)"'
+$(B)/fs/load_tables.o: $(B)/prefix
+
+# Left out where there is no scdoc.
+MAN_SOURCES := fs/gldriverfs.8.scd tools/gldriverctl.1.scd conf/gldriverfs.conf.5.scd
+MAN_PAGES := $(addprefix $(B)/man/,$(notdir $(MAN_SOURCES:.scd=)))
+made_man := $(if $(shell command -v scdoc 2>/dev/null),$(MAN_PAGES))
+vpath %.scd fs tools conf
+$(B)/man/%: %.scd tools/man.sh
+	@mkdir -p $(@D)
+	$(call run,MAN,tools/man.sh $< >$@.new && mv $@.new $@)
+man: $(made_man)
+
+# What is installed: mode:file:directory. $(1): the man pages.
+installed = $(foreach f,$(B)/gldriverfs $(B)/gldriverctl,755:$(f):$(bindir)) \
+	$(foreach f,$(B)/gldriverfs-probe $(B)/systemd/gldriverfs-detach,755:$(f):$(libexecdir)) \
+	$(foreach f,README.md NEWS LICENSE conf/gldriverfs.conf,644:$(f):$(docdir)) \
+	$(foreach f,$(wildcard conf/examples/*.conf),644:$(f):$(docdir)/examples) \
+	$(foreach f,$(TABLES),644:$(f):$(libdir)) \
+	$(foreach f,$(UNITS),644:$(B)/systemd/$(f):$(systemdsystemunitdir)) \
+	$(foreach f,$(USER_UNITS),644:$(B)/systemd/user/$(f):$(systemduserunitdir)) \
+	644:systemd/90-gldriverfs.preset:$(systemdpresetdir) 644:systemd/user/90-gldriverfs.preset:$(systemduserpresetdir) \
+	644:conf/tmpfiles.d/gldriverfs.conf:$(tmpfilesdir) \
+	$(foreach f,$(wildcard tools/completion/*),644:$(f):$(completiondir)) \
+	$(foreach f,$(1),644:$(f):$(mandir)/man$(patsubst .%,%,$(suffix $(f))))
+installable: $(MADE_FOR_PREFIX) man
+install: all installable
+	@set -e; umask 022; for row in $(call installed,$(made_man)); do \
+		mode=$${row%%:*} directory=$${row##*:} file=$${row#*:}; file=$${file%:*}; \
+		install -D -m $$mode "$$file" "$(DESTDIR)$$directory/$${file##*/}"; done
 uninstall:
-	rm -f $(bindir)/gldriverfs $(bindir)/gldriverctl
-	rm -rf $(libexecdir) $(docdir)
-	rm -f $(addprefix $(libdir)/,$(notdir $(TABLES)))
-	-rmdir --ignore-fail-on-non-empty $(libdir)
+	rm -f $(foreach row,$(call installed,$(MAN_PAGES)),$(DESTDIR)$(word 3,$(subst :, ,$(row)))/$(notdir $(word 2,$(subst :, ,$(row)))))
+	-rmdir --ignore-fail-on-non-empty $(addprefix $(DESTDIR),$(libexecdir) $(docdir)/examples $(docdir) $(libdir))
+# A Debian package of this machine's architecture: build/gldriverfs_VERSION_ARCH.deb.
+deb:
+	@rm -rf build/deb/tree
+	@$(MAKE) --no-print-directory VARIANT=deb SAN= PREFIX=/usr DESTDIR=build/deb/tree install
+	@VERSION=$(VERSION) tools/deb/build.sh build/deb/tree
 
 clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .PHONY: all deps demo demo-run check check-run check-long check-long-run tests unit fuzzers lint lint-run \
-	install uninstall clean FORCE
+	man installable install uninstall deb clean FORCE
 .SECONDARY:

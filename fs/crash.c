@@ -59,9 +59,10 @@ void crash_unblock(sigset_t *set)
 
 void crash_thread(void *stack)
 {
-	stack_t alternate = { .ss_sp = stack, .ss_size = CRASH_STACK };
+	static __thread stack_t earlier = { .ss_flags = SS_DISABLE };
+	stack_t own = { .ss_sp = stack, .ss_size = CRASH_STACK };
 
-	(void)sigaltstack(&alternate, NULL);
+	(void)(stack ? sigaltstack(&own, &earlier) : sigaltstack(&earlier, NULL));
 }
 
 void crash_enter(atomic_uint *count)

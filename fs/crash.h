@@ -14,8 +14,9 @@ void crash_watch(struct state *state);
 /* Takes the watched signals out of a set that a thread blocks: a fault that is blocked ends the
  * process without a note. */
 void crash_unblock(sigset_t *signals);
-/* Gives this thread a stack for the handler: CRASH_STACK bytes of the caller's. */
-#define CRASH_STACK (16 * 1024)
+/* Gives this thread a stack for the handler: CRASH_STACK bytes of the caller's; NULL takes it away
+ * again, before the thread ends. */
+#define CRASH_STACK (64 * 1024)
 void crash_thread(void *stack);
 /* What counts the crashes of what this thread does from now on, in the shared memory; NULL:
  * nothing. A crash in a thread without is a reload's while there is one. */

@@ -118,6 +118,8 @@ static enum event wait_for_event(struct daemon *daemon)
 		return handle_signals(daemon);
 	if (ready == 1 && event.data.fd == daemon->keeper)
 		renew_keeper(daemon);
+	if (ready == 1 && event.data.fd == watch_fd(daemon->watch) && watch_dispatch(daemon->watch))
+		reload_request(daemon->reload, 0, NULL);
 	return GO_ON;
 }
 
@@ -138,16 +140,29 @@ bool daemon_run(struct daemon *daemon)
 	}
 }
 
+struct stop {
+	struct mountpoint *point;
+	bool lazy;
+	int error;
+};
+
+static void unmount_outside(void *context)
+{
+	struct stop *stop = context;
+
+	stop->error = mount_stop(stop->point, &stop->lazy);
+}
+
 /* Unmounts, and names the programs that are hurt. They are served until the session ends. */
 static void stop_mount(struct daemon *daemon)
 {
 	dev_t device = daemon->point.device;
 	_cleanup_(freep) char *holders = NULL;
-	bool lazy = false;
+	struct stop stop = { .point = &daemon->point };
 
-	if (mount_stop(&daemon->point, &lazy) < 0) {
+	if (ownview_outside(daemon->ownview, unmount_outside, &stop) < 0 || stop.error < 0) {
 		log_message(LOG_ERR, "%s cannot be unmounted", daemon->point.path);
-	} else if (lazy) {
+	} else if (stop.lazy) {
 		holders = holders_text(device);
 		if (holders && *holders)
 			log_message(LOG_WARNING,
@@ -185,6 +200,14 @@ void daemon_detach(struct daemon *daemon)
 
 void daemon_forget(struct daemon *daemon)
 {
+	int error = daemon->ownview ? ownview_leave(daemon->ownview) : 0;
+
+	if (error < 0)
+		log_message(
+			LOG_ERR, "the keeper process does not see the mount: %s", strerror(-error));
+	daemon->ownview = ownview_free(daemon->ownview);
+	if (daemon->root)
+		rootfs_reenter(daemon->root);
 	daemon->ctl = NULL;
 	daemon->reload = NULL;
 	daemon->session = NULL;
@@ -192,6 +215,7 @@ void daemon_forget(struct daemon *daemon)
 	daemon->cache = NULL;
 	daemon->driver_probes = NULL;
 	daemon->plans = NULL;
+	daemon->watch = NULL;
 	daemon->pool = NULL;
 	daemon->epoll = daemon->signals = daemon->ended = daemon->keeper = -1;
 	daemon->loaded = (struct resume_loaded){ .fuse = -1, .listener = -1 };
@@ -206,11 +230,11 @@ bool daemon_needs(const struct daemon *daemon, int fd)
 
 	return fd == daemon->root->fd || fd == daemon->point.fd || fd == state->fd ||
 	       fd == state->chest.in || fd == state->chest.out ||
-	       (daemon->under && fd == daemon->under->fd);
+	       (daemon->under && fd == daemon->under->fd) || ownview_has(daemon->ownview, fd);
 }
 
 /* Unmounts what is mounted, and says so to the keeper. */
-static void stop(struct daemon *daemon)
+static void end_mount(struct daemon *daemon)
 {
 	bool mounted = daemon->state && (state_stage(daemon->state) == STATE_MOUNTED ||
 						state_stage(daemon->state) == STATE_MOUNTING);
@@ -222,16 +246,34 @@ static void stop(struct daemon *daemon)
 		atomic_store(&daemon->state->memory->stage, STATE_ENDED);
 }
 
+/* The process may not end before its hung thread does, and then its descriptors would keep the
+ * connection, and whoever uses the detached mount waiting. The keeper must not wait either. */
+static void abandon(struct daemon *daemon)
+{
+	pid_t keeper = daemon->state ? atomic_load(&daemon->state->memory->keeper) : 0;
+
+	session_abandon(daemon->session);
+	if (!daemon->state)
+		return;
+	closep(&daemon->state->chest.in);
+	closep(&daemon->state->chest.out);
+	if (keeper > 0)
+		(void)kill(keeper, SIGTERM);
+}
+
 struct daemon *daemon_free(struct daemon *daemon)
 {
 	if (!daemon)
 		return NULL;
 	daemon->ctl = ctl_free(daemon->ctl);
-	stop(daemon);
+	end_mount(daemon);
 	/* A thread that hangs in a source's file system keeps what it uses until the process ends.
 	 */
-	if (!reload_stop(daemon->reload) || !session_stop(daemon->session))
+	if (!reload_stop(daemon->reload) || !session_stop(daemon->session) ||
+		scan_cache_in_use(daemon->cache)) {
+		abandon(daemon);
 		return NULL;
+	}
 	reload_free(daemon->reload);
 	session_free(daemon->session);
 	resume_loaded_clear(&daemon->loaded);
@@ -240,7 +282,9 @@ struct daemon *daemon_free(struct daemon *daemon)
 	scan_cache_free(daemon->cache);
 	driver_probe_cache_free(daemon->driver_probes);
 	plan_cache_free(daemon->plans);
+	watch_free(daemon->watch);
 	fdpool_free(daemon->pool);
+	ownview_free(daemon->ownview);
 	rootfs_unref(daemon->under);
 	rootfs_unref(daemon->root);
 	mountpoint_clear(&daemon->point);

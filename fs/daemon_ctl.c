@@ -22,6 +22,7 @@ static int on_runtime(void *context, struct status_runtime *ret_runtime)
 	ret_runtime->owner = geteuid();
 	ret_runtime->config = daemon->options.config;
 	ret_runtime->override = daemon->names.override;
+	ret_runtime->watched = watch_count(daemon->watch);
 	ret_runtime->unpinned = counts.descriptors.unpinned;
 	ret_runtime->failed = daemon->reload_failed ? &daemon->failed : NULL;
 	for (size_t i = 0; i < OPS_COUNT; i++)
@@ -46,27 +47,16 @@ static int on_compat(void *context, const char *mode, uint64_t client)
 	return reload_request(daemon->reload, client, mode ? mode : "");
 }
 
-static bool is_no_listener(void *context, uint64_t id)
-{
-	(void)context;
-	return id != CHEST_LISTENER;
-}
-
 /* A client that connects while a successor starts waits for it. */
 static void keep_listener(struct daemon *daemon)
 {
 	struct state_memory *memory = daemon->state->memory;
 	struct ctlsocket_identity identity;
-	struct chest_item item = {
-		.id = CHEST_LISTENER,
-		.fd = ctl_listener(daemon->ctl, &identity),
-	};
-	size_t put;
+	int fd = ctl_listener(daemon->ctl, &identity);
 
 	memory->socket_device = identity.device;
 	memory->socket_inode = identity.inode;
-	(void)chest_compact(&daemon->state->chest, is_no_listener, NULL);
-	(void)chest_put(&daemon->state->chest, &item, 1, &put);
+	(void)state_keep(daemon->state, CHEST_LISTENER, fd);
 }
 
 int daemon_listen(struct daemon *daemon, struct diag_list *diags)

@@ -8,6 +8,7 @@
 #include "mount.h"
 #include "names.h"
 #include "oncelog.h"
+#include "ownview.h"
 #include "reload.h"
 #include "resume.h"
 
@@ -16,6 +17,7 @@ struct daemon {
 	bool user;
 	struct names names;
 	struct mountpoint point;
+	struct ownview *ownview; /* NULL: this process sees its mount */
 	struct state *state;
 	struct resume resume;
 	struct resume_loaded loaded; /* of a predecessor */
@@ -29,6 +31,7 @@ struct daemon {
 	struct ops ops;
 	struct session *session;
 	struct reload *reload;
+	struct watch *watch;
 	struct ctl *ctl;
 	struct pipeline_request pipeline;
 	struct diag_list failed; /* findings of the last reload, when it failed */

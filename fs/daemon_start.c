@@ -16,6 +16,9 @@
 #include "crash.h"
 #include "log.h"
 
+/* For the connection, the main loop, a scan and clients. */
+#define SPARE_DESCRIPTORS 16
+
 static void on_changed(void *context)
 {
 	struct daemon *daemon = context;
@@ -39,7 +42,7 @@ static enum daemon_exit make_parts(struct daemon *daemon)
 	daemon->plans = plan_cache_new();
 	daemon->ended = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (!daemon->tree || !daemon->cache || !daemon->driver_probes || !daemon->plans ||
-		daemon->ended < 0)
+		daemon->ended < 0 || watch_new(&daemon->watch) < 0)
 		return DAEMON_MOUNT_FAILED;
 	daemon->resume = (struct resume){
 		.state = daemon->state,
@@ -63,6 +66,7 @@ static void fill_pipeline(struct daemon *daemon)
 		daemon->pipeline.driver_probes = daemon->driver_probes;
 	daemon->pipeline.pool = daemon->pool;
 	daemon->pipeline.plans = daemon->plans;
+	daemon->pipeline.watch = daemon->watch;
 	daemon->pipeline.mountpoint = daemon->point.path;
 	daemon->pipeline.scan = (struct scan_request){
 		.root = daemon->root,
@@ -102,29 +106,12 @@ static enum daemon_exit load_first(
 	return DAEMON_DONE;
 }
 
-static bool is_no_connection(void *context, uint64_t id)
-{
-	(void)context;
-	return id != CHEST_FUSE;
-}
-
 /* The connection outlives this process from now on. */
 static int keep_connection(void *context, int fd)
 {
 	struct daemon *daemon = context;
-	struct chest_item item = { .id = CHEST_FUSE, .fd = fd };
-	size_t put;
-	int error = chest_compact(&daemon->state->chest, is_no_connection, NULL);
 
-	return error < 0 ? error : chest_put(&daemon->state->chest, &item, 1, &put);
-}
-
-static int keep_under(struct daemon *daemon)
-{
-	struct chest_item item = { .id = CHEST_UNDER, .fd = daemon->point.fd };
-	size_t put;
-
-	return chest_put(&daemon->state->chest, &item, 1, &put);
+	return state_keep(daemon->state, CHEST_FUSE, fd);
 }
 
 /* Returns the /dev/fuse descriptor or -errno. */
@@ -137,7 +124,7 @@ static int mount_kept(struct daemon *daemon, bool allow_other, struct diag_list 
 		.opened = keep_connection,
 		.context = daemon,
 	};
-	int fd = keep_under(daemon);
+	int fd = state_keep(daemon->state, CHEST_UNDER, daemon->point.fd);
 
 	if (fd < 0)
 		return fd;
@@ -153,6 +140,18 @@ static int mount_kept(struct daemon *daemon, bool allow_other, struct diag_list 
 	return fd;
 }
 
+/* Before the threads that answer and reload start: they are to see no mount of this instance. */
+static void leave_own_mount(struct daemon *daemon)
+{
+	int error = ownview_enter(daemon->point.device, &daemon->ownview);
+
+	if (error < 0)
+		log_message(LOG_WARNING, "no mount namespace of its own: %s", strerror(-error));
+	if (daemon->ownview)
+		rootfs_reenter(daemon->root);
+	daemon->pipeline.scan.own_device = daemon->point.device;
+}
+
 /* Answers what comes from the connection. */
 static int serve(struct daemon *daemon, int fuse, bool resumes)
 {
@@ -164,8 +163,10 @@ static int serve(struct daemon *daemon, int fuse, bool resumes)
 		.context = daemon,
 	};
 	bool told = state_is_told(daemon->state);
-	int error = session_new(&options, &daemon->session);
+	int error;
 
+	leave_own_mount(daemon);
+	error = session_new(&options, &daemon->session);
 	if (error < 0)
 		return error;
 	if (resumes)
@@ -201,6 +202,26 @@ static int reload_resumed(struct daemon *daemon)
 	return 0;
 }
 
+/* Whether a reload and a client will find the descriptors that they need; a mount that nobody can
+ * steer is none. Returns 0 or -errno. */
+static int check_room(void)
+{
+	int fds[SPARE_DESCRIPTORS];
+	size_t count = 0;
+	int error = 0;
+
+	while (error == 0 && count < ARRAY_SIZE(fds)) {
+		fds[count] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (fds[count] < 0)
+			error = -errno;
+		else
+			count++;
+	}
+	while (count > 0)
+		close(fds[--count]);
+	return error;
+}
+
 static enum daemon_exit start_first(struct daemon *daemon, struct diag_list *diags)
 {
 	bool allow_other;
@@ -209,6 +230,12 @@ static enum daemon_exit start_first(struct daemon *daemon, struct diag_list *dia
 
 	if (failed)
 		return failed;
+	error = check_room();
+	if (error < 0) {
+		diag_add(diags, DIAG_ERROR, NULL, 0, "too few descriptors (RLIMIT_NOFILE): %s",
+			strerror(-error));
+		return DAEMON_MOUNT_FAILED;
+	}
 	error = daemon_listen(daemon, diags);
 	if (error < 0)
 		return error == -EADDRINUSE ? DAEMON_SERVED : DAEMON_MOUNT_FAILED;
@@ -304,6 +331,7 @@ static int watch_descriptors(struct daemon *daemon)
 		daemon->ended,
 		reload_fd(daemon->reload),
 		ctl_fd(daemon->ctl),
+		watch_fd(daemon->watch),
 	};
 
 	daemon->epoll = epoll_create1(EPOLL_CLOEXEC);

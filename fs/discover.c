@@ -66,10 +66,11 @@ enum discovered_library discover_look(
 	_cleanup_(scan_opened_clear) struct scan_opened opened;
 	_cleanup_(scan_names_clear) struct scan_names names = { 0 };
 	const struct rootfs_avoid *avoid = &discovery->job->avoid;
+	const struct touched_names matter = { .driver = true };
 	enum discovered_library found = DISCOVERED_NOTHING;
 
 	if (scan_open(discovery->job, discovery->root, path, "lib", &opened) < 0 ||
-		scan_list(&opened.node, &names) < 0)
+		scan_list(discovery->job, &opened.node, &matter, &names) < 0)
 		return DISCOVERED_NOTHING;
 	for (size_t i = 0; found != DISCOVERED && i < names.count; i++) {
 		_cleanup_(rootfs_node_clear) struct rootfs_node node = { .fd = -1 };
@@ -87,7 +88,7 @@ enum discovered_library discover_look(
 static int take_manifests(const struct scan_place *place)
 {
 	_cleanup_(scan_names_clear) struct scan_names names = { 0 };
-	int result = scan_list(place->directory, &names);
+	int result = scan_list(place->job, place->directory, &scan_all_names, &names);
 
 	for (size_t i = 0; result == 0 && i < names.count; i++)
 		result = scan_take_manifest(place, &names.items[i]);

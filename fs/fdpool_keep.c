@@ -43,7 +43,7 @@ static int compact(struct fdpool *pool, struct chest *chest)
 
 	if (!list.ids)
 		return -ENOMEM;
-	TAILQ_FOREACH (pin, &pool->kept, kept_link)
+	for (pin = TAILQ_FIRST(&pool->kept); pin; pin = TAILQ_NEXT(pin, kept_link))
 		list.ids[list.count++] = pin->kept_as;
 	qsort(list.ids, list.count, sizeof(uint64_t), compare_ids);
 	error = chest_compact(chest, is_kept, &list);

@@ -64,7 +64,6 @@ static const struct finding_kind kinds[] = {
 		"install a cuda_compat package, or set compat.mode = auto" },
 	{ "no-libcuda", "CUDA programs do not find libcuda.so.1",
 		"install the driver, or name its directory in a layer" },
-	{ "not-implemented", "the key has no effect", "remove it, or wait for a later version" },
 	{ "note-invalid", "the package's own word on which hosts it runs on is not heard",
 		"report it to whoever made the package; compat.mode = on or off decides" },
 	{ "policy", "the policy is not used: what was served before stays",
@@ -79,6 +78,8 @@ static const struct finding_kind kinds[] = {
 		"remove the other version's files, or 'exclude' them" },
 	{ "tables", "an installed table is not used: older knowledge stays in force",
 		"correct the file at the line that is named, or remove it" },
+	{ "unwatched", "changes there are not followed: they are seen at the next reload",
+		"raise the limit that is named (sysctl) and reload, or reload after changes" },
 };
 
 static int compare(const void *id, const void *kind)

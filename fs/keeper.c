@@ -23,6 +23,9 @@
 /* Restarts that fail come at once up to here, then ever later. */
 #define PATIENCE   3
 #define BACKOFF_MS 100
+/* How long a worker that has unmounted may take to end. One of its threads may hang in a source's
+ * file system where no signal ends it. */
+#define ENDING_MS 500
 
 /* One keeper's run. */
 struct run {
@@ -104,33 +107,54 @@ static int start_worker(struct run *run, bool executes)
 	return 0;
 }
 
-static void forward_signals(const struct run *run)
+/* Returns whether one of them was to stop. */
+static bool forward_signals(const struct run *run)
 {
 	struct signalfd_siginfo info;
+	bool stops = false;
 
 	while (read(run->signals, &info, sizeof(info)) == sizeof(info)) {
 		int number = info.ssi_signo == SIGINT ? SIGTERM : (int)info.ssi_signo;
 
 		(void)syscall(SYS_pidfd_send_signal, run->pidfd, number, NULL, 0);
+		stops |= number == SIGTERM;
 	}
+	return stops;
 }
 
-/* Waits for the worker's end. */
+/* How long to wait for the worker, which has been told to stop: in short turns until it has
+ * unmounted, then once. */
+static int patience(const struct run *run, bool told)
+{
+	if (!told)
+		return -1;
+	return state_stage(run->keeper->state) == STATE_ENDED ? ENDING_MS : 50;
+}
+
+/* Waits for the worker's end, or until it has unmounted and does not come to it. */
 static void await_worker(struct run *run)
 {
 	struct pollfd wait[] = {
 		{ .fd = run->signals, .events = POLLIN },
 		{ .fd = run->pidfd, .events = POLLIN },
 	};
+	bool told = false;
 	int status;
 
-	while (!(wait[1].revents & POLLIN)) {
-		if (poll(wait, ARRAY_SIZE(wait), -1) < 0 && errno != EINTR)
-			break;
-		if (wait[0].revents)
-			forward_signals(run);
-	}
 	run->exits = false;
+	while (!(wait[1].revents & POLLIN)) {
+		int turn = patience(run, told), ready = poll(wait, ARRAY_SIZE(wait), turn);
+
+		if (ready < 0 && errno != EINTR)
+			break;
+		if (ready == 0 && turn == ENDING_MS) {
+			closep(&run->pidfd);
+			run->pidfd = -1;
+			return;
+		}
+		if (ready > 0 && wait[0].revents)
+			told |= forward_signals(run);
+	}
 	/* One that this keeper did not start is waited for by somebody else. */
 	if (waitpid(run->worker, &status, 0) == run->worker) {
 		run->exits = WIFEXITED(status);
@@ -170,6 +194,7 @@ static int part(struct run *run)
 		keeper->program);
 	keeper->detach(keeper->context);
 	atomic_store(&keeper->state->memory->stage, STATE_DETACHED);
+	(void)state_keep(keeper->state, CHEST_LISTENER, -1); /* the name is the other's */
 	pid = fork();
 	if (pid < 0)
 		return -errno;
@@ -300,7 +325,7 @@ int keeper_renew(struct keeper *keeper)
 	if (child != 0) {
 		if (child > 0)
 			atomic_store(&keeper->state->memory->keeper, child);
-		_exit(child < 0);
+		_exit(child < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 	}
 	crash_watch(NULL);
 	log_forked();

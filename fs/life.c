@@ -77,7 +77,7 @@ static int work(void *context)
 	say_ready(life, resumes);
 	if (!daemon_run(life->daemon)) {
 		daemon_hand_over(life->daemon);
-		return DAEMON_DONE;
+		_exit(DAEMON_DONE); /* what it had is the successor's */
 	}
 	(void)notify_send("STOPPING=1");
 	daemon_free(life->daemon);
@@ -243,5 +243,9 @@ int life_begin(struct life *life)
 		return DAEMON_MOUNT_FAILED;
 	}
 	make_keeper(life);
-	return life->stored ? begin_stored(life) : keeper_run(&life->keeper);
+	if (life->stored)
+		return begin_stored(life);
+	error = keeper_run(&life->keeper);
+	daemon_free(life->daemon);
+	return error;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "load_file.h"
+#include "touched.h"
 
 /* One of the directories that are searched, the first of which wins. */
 struct place {
@@ -37,6 +38,7 @@ struct drop_ins {
 
 struct loader {
 	const struct load_request *request;
+	struct rootfs_avoid avoid; /* for `touched` only */
 	struct diag_list *diags;
 	struct ini_file **files;
 	size_t n_files;
@@ -101,7 +103,7 @@ static int keep_file(struct loader *loader, const char *name, struct ini_file *f
 static int walk_place(
 	struct loader *loader, const struct place *place, struct rootfs_node *ret_node)
 {
-	int r = rootfs_walk(place->root, place->path, NULL, ret_node);
+	int r = rootfs_walk(place->root, place->path, &loader->avoid, ret_node);
 
 	if (r == -ENOENT)
 		return 1;
@@ -128,7 +130,8 @@ static int load_main(struct loader *loader, const struct places *places)
 		int r = name ? walk_place(loader, place, &node) : -ENOMEM;
 
 		if (r == 0)
-			r = load_file_entry(&node, entry, name, false, &file, loader->diags);
+			r = load_file_entry(&node, entry, name, false, loader->avoid.touched, &file,
+				loader->diags);
 		if (r == 0)
 			return keep_file(loader, name, file, place->system);
 		if (r < 0)
@@ -156,8 +159,10 @@ static int list_drop_ins(struct loader *loader, const struct rootfs_node *node, 
 {
 	_cleanup_(closedirp) DIR *directory = NULL;
 	size_t earlier = drop_ins->count;
-	int fd = rootfs_reopen(node->fd, O_RDONLY | O_DIRECTORY);
+	int fd;
 
+	touched_list(loader->avoid.touched, node, &(struct touched_names){ .pattern = "*.conf" });
+	fd = rootfs_reopen(node->fd, O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
 		return load_fail(loader->diags, name, fd, "cannot be opened");
 	directory = fdopendir(fd);
@@ -199,7 +204,7 @@ static int walk_drop_in_directory(struct loader *loader, const struct place *pla
 
 	if (r != 0)
 		return r;
-	r = rootfs_walk_at(&node, entry, NULL, ret_node);
+	r = rootfs_walk_at(&node, entry, &loader->avoid, ret_node);
 	if (r == -ENOENT)
 		return 1;
 	if (r < 0)
@@ -222,7 +227,8 @@ static int load_drop_in(
 		name = string_format("%s/%s", directory, drop_in->name);
 		if (!name)
 			return -ENOMEM;
-		r = load_file_entry(&node, drop_in->name, name, true, &file, loader->diags);
+		r = load_file_entry(&node, drop_in->name, name, true, loader->avoid.touched, &file,
+			loader->diags);
 	}
 	if (r == 0)
 		return keep_file(loader, name, file, place->system);
@@ -286,9 +292,13 @@ static int find_places(struct loader *loader, struct places *places)
 static int load_config(struct loader *loader)
 {
 	const char *path = loader->request->config;
+	_cleanup_(rootfs_unrefp) struct rootfs *real = NULL;
 	struct ini_file *file = NULL;
-	int r = load_file_path(path, false, &file, loader->diags);
+	int r;
 
+	if (loader->avoid.touched && rootfs_open("/", &real) == 0)
+		rootfs_touch(real, path, loader->avoid.touched);
+	r = load_file_path(path, false, &file, loader->diags);
 	if (r == -ENOENT)
 		return load_fail(loader->diags, path, r, "cannot be opened");
 	return r < 0 ? r : keep_file(loader, path, file, false);
@@ -335,7 +345,9 @@ static int load(struct loader *loader, const char *profile, struct policy **ret_
 int load_policy(const struct load_request *request, const char *profile,
 	struct load_result *ret_result, struct diag_list *diags)
 {
-	_cleanup_(loader_clear) struct loader loader = { .request = request, .diags = diags };
+	_cleanup_(loader_clear) struct loader loader = {
+		.request = request, .avoid.touched = request->touched, .diags = diags
+	};
 	struct policy *policy = NULL;
 	int r = load(&loader, profile, &policy);
 

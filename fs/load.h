@@ -13,6 +13,7 @@ struct load_request {
 	const char *config_home; /* users: absolute $XDG_CONFIG_HOME or its default; NULL */
 	const char *runtime_dir; /* users: $XDG_RUNTIME_DIR; NULL */
 	const char *override;    /* path of the runtime override (real root); NULL: none is read */
+	struct touched *touched; /* told of what is looked at, the override aside; NULL: nobody */
 };
 
 struct load_result {

@@ -9,6 +9,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "touched.h"
+
 int load_fail(struct diag_list *diags, const char *name, int r, const char *what)
 {
 	if (r != -ENOMEM)
@@ -116,20 +118,23 @@ static bool is_link_to_null(int directory, const char *entry)
 }
 
 int load_file_entry(const struct rootfs_node *directory, const char *entry, const char *name,
-	bool may_be_empty, struct ini_file **ret_file, struct diag_list *diags)
+	bool may_be_empty, struct touched *touched, struct ini_file **ret_file,
+	struct diag_list *diags)
 {
+	const struct rootfs_avoid avoid = { .touched = touched };
 	_cleanup_(rootfs_node_clear) struct rootfs_node node = { .fd = -1 };
 	_cleanup_(closep) int fd = -1;
 	struct stat st;
 	int r;
 
+	touched_name(touched, directory, entry);
 	if (fstatat(directory->fd, entry, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 1 : load_fail(diags, name, -errno, "cannot be read");
 	if (may_be_empty && S_ISLNK(st.st_mode) && is_link_to_null(directory->fd, entry)) {
 		*ret_file = NULL;
 		return 0;
 	}
-	r = rootfs_walk_at(directory, entry, NULL, &node);
+	r = rootfs_walk_at(directory, entry, &avoid, &node);
 	if (r == -ENOENT && S_ISLNK(st.st_mode))
 		return load_fail(diags, name, r, "is a link that leads nowhere");
 	if (r == -ENOENT)

@@ -19,9 +19,11 @@ int load_file_path(
 int load_file_text(const char *path, char **ret_text, size_t *ret_size, struct diag_list *diags);
 /* The entry of a walked directory; `name` is for messages. A link that leads nowhere is an error:
  * it stands for a policy that is wanted. Where it may be empty a link to /dev/null is, too
- * (systemd's way to switch a drop-in off). Returns 0, 1: there is no such entry, or -errno. */
+ * (systemd's way to switch a drop-in off). `touched` (may be NULL) is told of the way. Returns 0,
+ * 1: there is no such entry, or -errno. */
 int load_file_entry(const struct rootfs_node *directory, const char *entry, const char *name,
-	bool may_be_empty, struct ini_file **ret_file, struct diag_list *diags);
+	bool may_be_empty, struct touched *touched, struct ini_file **ret_file,
+	struct diag_list *diags);
 
 /* Adds "name: what: strerror(-r)" to diags unless r is -ENOMEM. Returns r. */
 int load_fail(struct diag_list *diags, const char *name, int r, const char *what);

@@ -5,7 +5,12 @@
 
 #include "load_file.h"
 
-static const char *const directories[] = { "/usr/lib/gldriverfs", "/etc/gldriverfs" };
+/* PREFIX/lib/gldriverfs: the Makefile's. */
+#ifndef TABLES_DIRECTORY
+#define TABLES_DIRECTORY "/usr/local/lib/gldriverfs"
+#endif
+
+static const char *const directories[] = { TABLES_DIRECTORY, "/etc/gldriverfs" };
 
 /* Returns 0, -EINVAL and other errors of the file with an error in diags, or -ENOMEM. */
 static int load_one(
@@ -40,13 +45,34 @@ static int load_directory(struct tables *tables, const char *directory, struct d
 	return 0;
 }
 
-int load_tables(struct tables **ret_tables, struct diag_list *diags)
+/* Before they are read. Returns 0 or -ENOMEM. */
+static int touch_files(const char *directory, struct touched *touched)
+{
+	_cleanup_(rootfs_unrefp) struct rootfs *real = NULL;
+
+	if (!touched || rootfs_open("/", &real) < 0)
+		return 0;
+	for (int id = 0; id < TABLE_COUNT; id++) {
+		_cleanup_(freep) char *path =
+			string_format("%s/%s", directory, table_file((enum table_id)id));
+
+		if (!path)
+			return -ENOMEM;
+		rootfs_touch(real, path, touched);
+	}
+	return 0;
+}
+
+int load_tables(struct touched *touched, struct tables **ret_tables, struct diag_list *diags)
 {
 	_cleanup_(tables_freep) struct tables *tables = NULL;
 	int r = tables_new(&tables);
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(directories); i++)
-		r = load_directory(tables, directories[i], diags);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(directories); i++) {
+		r = touch_files(directories[i], touched);
+		if (r == 0)
+			r = load_directory(tables, directories[i], diags);
+	}
 	if (r == 0)
 		*ret_tables = steal_pointer(tables);
 	return r;

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
+#include "deadmount.h"
 #include "fusermount.h"
 #include "mountinfo.h"
 
@@ -73,7 +73,6 @@ static int clear_dead_mount(const char *path, struct diag_list *diags)
 {
 	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
 	const struct mountinfo_entry *entry;
-	struct statfs fs;
 	int error = mountinfo_read(&info);
 
 	if (error < 0)
@@ -81,9 +80,15 @@ static int clear_dead_mount(const char *path, struct diag_list *diags)
 	entry = mountinfo_at(&info, path);
 	if (!entry || !mountinfo_instance(entry))
 		return 0;
-	/* Of all requests this one is never answered from a cache. */
-	if (statfs(path, &fs) == 0 || errno != ENOTCONN)
+	error = deadmount_ask(path);
+	if (error == DEADMOUNT_ALIVE)
 		return say_served(path, mountinfo_instance(entry), diags);
+	if (error != DEADMOUNT_DEAD) {
+		diag_add(diags, DIAG_ERROR, NULL, 0,
+			"%s is a mount of uid %u (%s) that does not answer: unmount it first", path,
+			entry->owner, entry->source);
+		return error < 0 ? error : -EBUSY;
+	}
 	error = unmount(path, true);
 	if (error < 0) {
 		diag_add(diags, DIAG_ERROR, NULL, 0,
@@ -225,10 +230,68 @@ static int mount_somehow(const struct mountpoint *point, const char *source,
 	return fd;
 }
 
+/* Mounts of killed daemons below another mount on the point: no path leads to them. */
+struct covered {
+	unsigned *ids;
+	size_t count;
+	size_t capacity;
+};
+
+static void covered_clear(struct covered *covered)
+{
+	free(covered->ids);
+}
+
+static bool is_covered(const struct covered *covered, unsigned id)
+{
+	for (size_t i = 0; i < covered->count; i++)
+		if (covered->ids[i] == id)
+			return true;
+	return false;
+}
+
+/* Whether the mount has a daemon. This instance has its socket already: an earlier one of the name
+ * is gone. */
+static bool is_live(const struct mountinfo_entry *entry, const char *source)
+{
+	if (entry->owner == geteuid() && strcmp(entry->source, source) == 0)
+		return false;
+	return deadmount_has_listener(entry);
+}
+
+/* Notes those that are there before ours. Returns 0, -EBUSY: a live daemon's is there, or -errno.
+ */
+static int note_covered(const struct mountpoint *point, const char *source, struct covered *covered,
+	struct diag_list *diags)
+{
+	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
+	int error = mountinfo_read(&info);
+
+	for (size_t i = 0; error == 0 && i < info.count; i++) {
+		const struct mountinfo_entry *entry = &info.entries[i];
+		const char *instance = mountinfo_instance(entry);
+
+		if (!instance || strcmp(entry->mountpoint, point->path) != 0)
+			continue;
+		if (mountinfo_at(&info, point->path) == entry || is_live(entry, source))
+			return say_served(point->path, instance, diags);
+		error = array_grow(
+			&covered->ids, &covered->capacity, covered->count, sizeof(*covered->ids));
+		if (error < 0)
+			return error;
+		covered->ids[covered->count++] = entry->id;
+		diag_add(diags, DIAG_WARNING, NULL, 0,
+			"below another mount on %s is a dead one of an earlier daemon: it stays "
+			"there",
+			point->path);
+	}
+	return error;
+}
+
 /* Of daemons that start at once the one whose mount is the lowest has the mountpoint. Notes which
- * mount is ours (source NULL: before the mount, none). Returns 0, -EBUSY: another's is there, or
- * -errno. */
-static int claim(struct mountpoint *point, const char *source, struct diag_list *diags)
+ * mount is ours. Returns 0, -EBUSY: another's is there, or -errno. */
+static int claim(struct mountpoint *point, const char *source, const struct covered *covered,
+	struct diag_list *diags)
 {
 	_cleanup_(mountinfo_clear) struct mountinfo info = { 0 };
 	int error = mountinfo_read(&info);
@@ -239,9 +302,10 @@ static int claim(struct mountpoint *point, const char *source, struct diag_list 
 		const struct mountinfo_entry *entry = &info.entries[i];
 		const char *instance = mountinfo_instance(entry);
 
-		if (!instance || strcmp(entry->mountpoint, point->path) != 0)
+		if (!instance || strcmp(entry->mountpoint, point->path) != 0 ||
+			is_covered(covered, entry->id))
 			continue;
-		if (!source || strcmp(entry->source, source) != 0)
+		if (strcmp(entry->source, source) != 0)
 			return say_served(point->path, instance, diags);
 		point->device = entry->device;
 		point->id = entry->id;
@@ -254,18 +318,19 @@ int mount_start(
 	struct mountpoint *point, const struct mount_request *request, struct diag_list *diags)
 {
 	_cleanup_(freep) char *source = string_format("gldriverfs:%s", request->name);
+	_cleanup_(covered_clear) struct covered covered = { 0 };
 	_cleanup_(closep) int fd = -1;
 	int error;
 
 	if (!source)
 		return -ENOMEM;
-	error = claim(point, NULL, diags);
+	error = note_covered(point, source, &covered, diags);
 	if (error < 0)
 		return error;
 	fd = mount_somehow(point, source, request, diags);
 	if (fd < 0)
 		return fd;
-	error = claim(point, source, diags);
+	error = claim(point, source, &covered, diags);
 	if (error == 0 && point->device == 0)
 		error = -ENOENT; /* the directory was moved meanwhile */
 	if (error < 0) {

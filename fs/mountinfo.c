@@ -33,6 +33,14 @@ static uid_t owner_of(const char *super_options)
 	return found ? (uid_t)strtoul(found + strlen("user_id="), NULL, 10) : 0;
 }
 
+/* The tags from `tags` to `end`: "shared:1 master:2", in any order. */
+static bool is_shared(const char *tags, const char *end)
+{
+	const char *found = strstr(tags, "shared:");
+
+	return found && found < end;
+}
+
 /* One line: "36 35 98:0 /root /mountpoint options [tags] - type source super-options". Returns 0,
  * -EINVAL, or -ENOMEM. */
 static int parse_line(char *line, struct mountinfo *info)
@@ -51,6 +59,7 @@ static int parse_line(char *line, struct mountinfo *info)
 	tail = strncmp(rest, "- ", 2) == 0 ? rest : strstr(rest, " - ");
 	if (!tail || sscanf(fields[2], "%u:%u", &major_number, &minor_number) != 2)
 		return -EINVAL;
+	entry.shared = is_shared(rest, tail);
 	tail += tail[0] == '-' ? 2 : 3;
 	type = strsep(&tail, " ");
 	source = strsep(&tail, " ");
@@ -91,7 +100,7 @@ int mountinfo_parse(const char *text, struct mountinfo *ret_info)
 
 int mountinfo_read(struct mountinfo *ret_info)
 {
-	_cleanup_(closep) int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	_cleanup_(closep) int fd = open("/proc/thread-self/mountinfo", O_RDONLY | O_CLOEXEC);
 	_cleanup_(freep) char *text = NULL;
 	size_t size = 0, capacity = 16384;
 

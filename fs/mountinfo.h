@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mountinfo: the mounts of this process' namespace, from /proc/self/mountinfo (proc(5)). Reads no
- * mount itself. Edge. */
+/* mountinfo: the mounts of this thread's namespace, from /proc/thread-self/mountinfo (proc(5)).
+ * Reads no mount itself. Edge. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,6 +14,7 @@ struct mountinfo_entry {
 	char *mountpoint;
 	char *source; /* "gldriverfs:NAME" */
 	bool is_fuse; /* whoever's */
+	bool shared;  /* has a peer group: copies of it get what is mounted below it */
 	uid_t owner;  /* user_id= of a FUSE mount; 0 for others */
 };
 

@@ -93,7 +93,10 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct fuse_entry_param entry;
 	struct stat st = { 0 };
 	bool keep;
-	int error = tree_lookup(ops->tree, parent, name, fuse_req_ctx(req)->pid, &st, &keep);
+	/* The kernel passes up to 1024 bytes; statfs says NAME_MAX. */
+	int error = strlen(name) > NAME_MAX ? -ENAMETOOLONG
+					    : tree_lookup(ops->tree, parent, name,
+						      fuse_req_ctx(req)->pid, &st, &keep);
 
 	if (error < 0 && error != -ENOENT) {
 		fuse_reply_err(req, -error);
@@ -221,6 +224,22 @@ static ssize_t read_patched(struct ops *ops, struct source *source, const struct
 	return (ssize_t)overlay_apply(overlay, buffer, size, (size_t)got, start);
 }
 
+/* Of an open descriptor or of one that is opened again: both may wait for the device. */
+static ssize_t read_waiting(struct ops *ops, struct source *source, const struct overlay *overlay,
+	char *buffer, size_t size, off_t offset)
+{
+	int error = ops->waits ? ops->waits((dev_t)source->identity.dev) : 0;
+	ssize_t got;
+
+	if (error < 0)
+		return error;
+	got = overlay ? read_patched(ops, source, overlay, buffer, size, offset)
+		      : read_source(ops, source, buffer, size, offset);
+	if (ops->waited)
+		ops->waited();
+	return got;
+}
+
 static void op_read(
 	fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
 {
@@ -241,10 +260,8 @@ static void op_read(
 			size = sizeof(thread_buffer);
 	}
 	got = tree_read(ops->tree, ino, buffer, size, offset, &source, &overlay);
-	if (got >= 0 && overlay)
-		got = read_patched(ops, source, overlay, buffer, size, offset);
-	else if (got >= 0 && source)
-		got = read_source(ops, source, buffer, size, offset);
+	if (got >= 0 && source)
+		got = read_waiting(ops, source, overlay, buffer, size, offset);
 	if (got < 0)
 		fuse_reply_err(req, (int)-got);
 	else

@@ -35,6 +35,11 @@ struct ops {
 	/* A served file was changed in place: a reload should start. May be NULL. */
 	void (*changed)(void *context);
 	void *context;
+	/* The session's: around what may wait for a host's device. waits returns 0, or -errno: the
+	 * device does not answer, it must not be asked now, waited must not be called. NULL: there
+	 * is no session. */
+	int (*waits)(dev_t device);
+	void (*waited)(void);
 	atomic_ullong counts[OPS_COUNT];
 };
 

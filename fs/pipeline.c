@@ -26,14 +26,53 @@ static int take_names(struct generation *generation, const struct pipeline_reque
 	return generation->mountpoint ? 0 : -ENOMEM;
 }
 
-static int load(struct generation *generation, const struct pipeline_request *request)
+/* Watches from now on what is looked at. Returns 0 or -errno; nothing watched is no error where it
+ * is not wanted for sure. */
+static int begin_watch(struct pipeline_request *request, bool want)
+{
+	return watch_begin(request->watch, want, &request->load.touched);
+}
+
+/* Before the first load nobody knows whether the policy wants to be watched: one that turns out to
+ * is read again, watched first; one that cannot be read, too. */
+static int load_watched(
+	struct pipeline_request *request, struct load_result *ret_loaded, struct diag_list *diags)
+{
+	struct load_result loaded = { 0 };
+	int r = begin_watch(request, false);
+
+	if (r == 0)
+		r = load_policy(&request->load, request->profile, &loaded, diags);
+	if (!request->load.touched &&
+		(r == 0 ? loaded.policy->watch : !watch_is_off(request->watch))) {
+		load_result_clear(&loaded);
+		diag_clear(diags);
+		r = begin_watch(request, true);
+		if (r == 0)
+			r = load_policy(&request->load, request->profile, &loaded, diags);
+	}
+	if (r < 0)
+		return r;
+	if (!loaded.policy->watch) {
+		request->load.touched = touched_unref(request->load.touched);
+		watch_off(request->watch);
+	}
+	*ret_loaded = loaded;
+	return 0;
+}
+
+static int load(struct generation *generation, struct pipeline_request *request)
 {
 	struct load_result loaded = { 0 };
 	int r;
 
-	r = load_policy(&request->load, request->profile, &loaded, &generation->diags);
+	if (request->watch)
+		r = load_watched(request, &loaded, &generation->diags);
+	else
+		r = load_policy(&request->load, request->profile, &loaded, &generation->diags);
 	if (r < 0)
 		return r;
+	request->scan.touched = request->load.touched;
 	generation->policy = loaded.policy;
 	generation->files = loaded.files;
 	return take_names(generation, request);
@@ -75,13 +114,16 @@ static int list_avoided(struct generation *generation, const struct pipeline_req
 {
 	int r = rootfs_avoid_ours(ret_avoid);
 
+	if (r == 0)
+		r = rootfs_avoid_device(ret_avoid, request->scan.own_device);
 	if (r < 0) {
-		diag_add(&generation->diags, DIAG_ERROR, "/proc/self/mountinfo", 0, "%s",
+		diag_add(&generation->diags, DIAG_ERROR, "/proc/thread-self/mountinfo", 0, "%s",
 			strerror(-r));
 		return r;
 	}
 	if (request->scan.under && request->scan.under->outer)
 		rootfs_avoid_covered(ret_avoid, request->scan.under);
+	ret_avoid->touched = request->load.touched;
 	return 0;
 }
 
@@ -105,6 +147,7 @@ static int decide_layers(struct generation *generation, const struct pipeline_re
 	r = list_avoided(generation, request, &avoid);
 	if (r < 0)
 		return r;
+	rootfs_touch(request->scan.root, PROBE_RELEASE, request->load.touched);
 	r = probe(request->scan.root, tables, &probed);
 	if (r < 0)
 		return r;
@@ -114,10 +157,11 @@ static int decide_layers(struct generation *generation, const struct pipeline_re
 }
 
 /* The tables; what is wrong with an installed one is a finding of its own kind. */
-static int load_named_tables(struct generation *generation, struct tables **ret_tables)
+static int load_named_tables(
+	struct generation *generation, struct touched *touched, struct tables **ret_tables)
 {
 	_cleanup_(diag_clear) struct diag_list diags = { 0 };
-	int r = load_tables(ret_tables, &diags);
+	int r = load_tables(touched, ret_tables, &diags);
 
 	for (size_t i = 0; i < diags.count; i++)
 		diags.items[i].id = "tables";
@@ -130,7 +174,7 @@ static int resolve_layers(struct generation *generation, const struct pipeline_r
 	struct tables *tables = NULL;
 	int r;
 
-	r = load_named_tables(generation, &tables);
+	r = load_named_tables(generation, request->load.touched, &tables);
 	if (r < 0)
 		return r;
 	r = decide_layers(generation, request, tables);
@@ -196,7 +240,7 @@ static int finish_view(struct generation *generation)
 	return view_finish(view);
 }
 
-static int build(struct generation *generation, const struct pipeline_request *request)
+static int build(struct generation *generation, struct pipeline_request *request)
 {
 	int r;
 
@@ -211,6 +255,8 @@ static int build(struct generation *generation, const struct pipeline_request *r
 		r = change_files(generation, request);
 	if (r < 0)
 		return r;
+	if (request->load.touched)
+		touched_tell(request->load.touched, &generation->diags);
 	return finish_view(generation);
 }
 
@@ -218,13 +264,17 @@ int pipeline_run(const struct pipeline_request *request, struct generation **ret
 	struct diag_list *diags)
 {
 	_cleanup_(generation_unrefp) struct generation *generation = NULL;
+	struct pipeline_request run = *request;
 	int r = -ENOMEM;
 
 	generation = calloc(1, sizeof(*generation));
 	if (generation) {
 		atomic_init(&generation->references, 1);
-		r = build(generation, request);
+		r = build(generation, &run);
 	}
+	if (run.watch)
+		watch_end(run.watch, run.load.touched, r == 0);
+	touched_unref(run.load.touched);
 	if (r < 0) {
 		if (generation)
 			diag_append(diags, &generation->diags);

@@ -8,6 +8,7 @@
 #include "load.h"
 #include "plan.h"
 #include "scan.h"
+#include "watch.h"
 
 struct pipeline_request {
 	struct load_request load;
@@ -19,6 +20,7 @@ struct pipeline_request {
 	struct driver_probe_cache *driver_probes;
 	struct fdpool *pool;      /* of the sources' descriptors; NULL: none are held */
 	struct plan_cache *plans; /* NULL: none */
+	struct watch *watch;      /* is to follow what is looked at, if the policy says so; NULL */
 	/* The published one, whose CUDA sets go on being served; NULL: none. */
 	const struct generation *before;
 	struct sets_usage usage; /* of those */

@@ -62,7 +62,7 @@ const struct policy_key policy_keys[POLICY_KEY_COUNT] = {
 	{ GENERAL("profile", profile), .check = CHECK_NAME, .store = STORE_STRING, .fixed = true,
 		.override = true },
 	{ GENERAL("watch", watch), .check = CHECK_WORD, .store = STORE_BOOL, .words = yes_no,
-		.fixed = true, .only = "no" },
+		.fixed = true },
 	{ GENERAL("driver-probe", driver_probe), .check = CHECK_WORD, .store = STORE_BOOL,
 		.words = yes_no },
 

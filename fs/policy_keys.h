@@ -48,9 +48,6 @@ struct policy_key {
 	const struct policy_word *words; /* CHECK_WORD; ends with a NULL text */
 	bool fixed;                      /* of the instance: no profile may change it */
 	bool override;                   /* the runtime override may set it */
-	/* STORE_BOOL: this version does nothing with a value other than this one and says so;
-	 * NULL: it can. */
-	const char *only;
 };
 
 #define POLICY_KEY_COUNT 26

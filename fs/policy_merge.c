@@ -19,6 +19,7 @@ int policy_merge_init(struct policy_merge *merge, struct policy_errors *errors)
 		return -ENOMEM;
 	policy->machine = policy_machine_native();
 	policy->allow_other = -1;
+	policy->watch = true;
 	policy->runpath = strdup("pin");
 	if (!policy->runpath)
 		return -ENOMEM;
@@ -234,26 +235,6 @@ void policy_merge_check_trial(struct policy_merge *trial)
 	}
 }
 
-static void warn_of_later(struct policy_merge *merge)
-{
-	const struct policy *policy = merge->policy;
-
-	for (size_t i = 0; i < POLICY_KEY_COUNT; i++) {
-		const struct policy_key *key = &policy_keys[i];
-		const struct policy_origin *origin = &merge->origins[i];
-		const char *target = (const char *)policy + key->offset;
-		const char *value;
-
-		if (!key->only || origin->stage == 0)
-			continue;
-		value = *(const bool *)target ? "yes" : "no";
-		if (strcmp(value, key->only) != 0)
-			diag_add_as(merge->errors->diags, DIAG_WARNING, "not-implemented",
-				origin->file, origin->line,
-				"%s = %s is not implemented in this version yet", key->name, value);
-	}
-}
-
 /* Stable: by order, then as written. */
 static int move_layers(struct policy_merge *merge)
 {
@@ -293,7 +274,6 @@ int policy_merge_finish(struct policy_merge *merge, struct policy **ret_policy)
 		if (origin_of(item->origins, SECTION_LAYER, "order")->stage == 0)
 			item->layer.order = default_orders[item->layer.role];
 	}
-	warn_of_later(merge);
 	if (mode->stage) {
 		/* Of no file: a built-in profile's. */
 		if (!mode->file && policy->profile)

@@ -29,8 +29,7 @@ struct place {
 static const struct place places[] = {
 	{ FACT_SOC, "/proc/device-tree/compatible", SMALL_BYTES_MAX, machine_parse_compatible,
 		"Tegra SoC" },
-	{ FACT_L4T, "/etc/nv_tegra_release", SMALL_BYTES_MAX, machine_parse_release,
-		"L4T release" },
+	{ FACT_L4T, PROBE_RELEASE, SMALL_BYTES_MAX, machine_parse_release, "L4T release" },
 	{ FACT_L4T, "/var/lib/dpkg/status", DPKG_BYTES_MAX, machine_parse_dpkg,
 		"installed nvidia-l4t-core" },
 	{ FACT_KERNEL_DRIVER, "/proc/driver/nvidia/version", SMALL_BYTES_MAX,

@@ -7,6 +7,10 @@
 #include "rootfs.h"
 #include "tables.h"
 
+/* The one of the files that tells of a change (inotify): the others are of /proc, /sys, or
+ * rewritten with every package. */
+#define PROBE_RELEASE "/etc/nv_tegra_release"
+
 /* Probes. What is absent or unreadable is an unknown fact whose source says which, not an error.
  * Facts of the layers (host and compat) are left empty. Returns 0 or -ENOMEM. */
 int probe(struct rootfs *root, const struct tables *tables, struct facts *ret_facts);

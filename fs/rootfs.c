@@ -74,6 +74,17 @@ int rootfs_from_fd(int fd, const char *prefix, struct rootfs *outer, struct root
 	return root_new(fd, rootfs_real_path(outer, prefix), outer, ret_root);
 }
 
+void rootfs_reenter(struct rootfs *root)
+{
+	_cleanup_(closep) int fd =
+		open(*root->prefix ? root->prefix : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat before, now;
+
+	if (fd >= 0 && fstat(root->fd, &before) == 0 && fstat(fd, &now) == 0 &&
+		before.st_dev == now.st_dev && before.st_ino == now.st_ino)
+		(void)dup3(fd, root->fd, O_CLOEXEC);
+}
+
 struct rootfs *rootfs_ref(struct rootfs *root)
 {
 	atomic_fetch_add_explicit(&root->references, 1, memory_order_relaxed);
@@ -128,6 +139,20 @@ int rootfs_avoid_ours(struct rootfs_avoid *ret_avoid)
 				(struct rootfs_fuse){ entry->device, entry->owner };
 	}
 	*ret_avoid = avoid;
+	return 0;
+}
+
+int rootfs_avoid_device(struct rootfs_avoid *avoid, dev_t device)
+{
+	dev_t *grown;
+
+	if (device == 0)
+		return 0;
+	grown = realloc(avoid->devices, (avoid->count + 1) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	grown[avoid->count++] = device;
+	avoid->devices = grown;
 	return 0;
 }
 

@@ -28,6 +28,9 @@ int rootfs_open_node(const struct rootfs_node *node, struct rootfs **ret_root);
 /* A directory that only a descriptor reaches (under the mount); takes fd; `prefix` is its path
  * inside `outer`. Returns 0, or -ENOMEM (fd is closed). */
 int rootfs_from_fd(int fd, const char *prefix, struct rootfs *outer, struct rootfs **ret_root);
+/* After the process went to another mount namespace: the root is the same directory there. Keeps
+ * the old one, which leads through the other namespace, where that has no such path. */
+void rootfs_reenter(struct rootfs *root);
 struct rootfs *rootfs_ref(struct rootfs *root);
 struct rootfs *rootfs_unref(struct rootfs *root);
 void rootfs_unrefp(struct rootfs **root);
@@ -38,9 +41,12 @@ struct rootfs_fuse {
 	uid_t owner;
 };
 
-/* What must not be touched: the mounts of ours (st_dev), and the directory that one of them covers
- * or will cover, which no path leads to then. And what is not trusted. */
+struct touched;
+
+/* What a walk goes by. What must not be touched: the mounts of ours (st_dev), and the directory
+ * that one of them covers or will cover, which no path leads to then. And what is not trusted. */
 struct rootfs_avoid {
+	struct touched *touched; /* told of each directory before a name is looked up; or NULL */
 	dev_t *devices;
 	size_t count;
 	bool has_covered;
@@ -53,6 +59,8 @@ struct rootfs_avoid {
 /* Fills the lists from /proc/self/mountinfo: every mount whose source is "gldriverfs:…", and every
  * other FUSE mount; dev_t as stat(2) gives it. Returns 0 or -errno. */
 int rootfs_avoid_ours(struct rootfs_avoid *ret_avoid);
+/* Adds a mount of ours that mountinfo does not show (0: none). Returns 0 or -ENOMEM. */
+int rootfs_avoid_device(struct rootfs_avoid *avoid, dev_t device);
 /* Adds the directory under a mount to the list; a walk may still begin in it. */
 void rootfs_avoid_covered(struct rootfs_avoid *avoid, const struct rootfs *under);
 void rootfs_avoid_clear(struct rootfs_avoid *avoid);
@@ -84,6 +92,8 @@ int rootfs_walk(struct rootfs *root, const char *path, const struct rootfs_avoid
 int rootfs_walk_at(const struct rootfs_node *directory, const char *name,
 	const struct rootfs_avoid *avoid, struct rootfs_node *ret_node);
 void rootfs_node_clear(struct rootfs_node *node);
+/* Walks only to tell `touched` (NULL: does nothing), before the path is read by other means. */
+void rootfs_touch(struct rootfs *root, const char *path, struct touched *touched);
 
 /* Opens the walked file for reading (through /proc/self/fd), O_CLOEXEC|O_NOCTTY|O_NONBLOCK. Returns
  * the descriptor or -errno. */

@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include "rootfs.h"
+#include "touched.h"
 #include "util.h"
 
+#define LOOKS_MAX 4  /* at a name that changes while it is looked at */
 #define LINKS_MAX 40 /* as the kernel's MAXSYMLINKS */
 
 struct walk {
@@ -234,19 +236,55 @@ static int follow(struct walk *walk, int link_fd)
 	return restart_at(walk, walk->at.root->outer ? walk->at.root->outer : walk->at.root);
 }
 
-static int enter(struct walk *walk, const char *name)
+/* Returns the descriptor or -errno. */
+static int look(struct walk *walk, const char *name, struct stat *ret_stat)
 {
 	_cleanup_(closep) int fd = openat(walk->at.fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	struct stat stat;
+	int result = fd < 0 ? -errno : stat_checked(walk, fd, ret_stat);
+
+	return result < 0 ? result : steal_fd(&fd);
+}
+
+static char *path_below(const struct walk *walk, const char *name)
+{
+	return string_format("%s/%s", walk->at.path[1] ? walk->at.path : "", name);
+}
+
+/* Looks again where what was seen is watched only since. */
+static int look_watched(
+	struct walk *walk, const char *name, struct touched *touched, struct stat *ret_stat)
+{
+	for (unsigned tries = 0;; tries++) {
+		_cleanup_(freep) char *path = path_below(walk, name);
+		_cleanup_(closep) int fd = look(walk, name, ret_stat);
+		struct rootfs_node below = { fd, walk->at.root, path, *ret_stat, NULL };
+		int error = fd;
+		bool again;
+
+		if (!path)
+			return -ENOMEM;
+		if (fd >= 0 && S_ISDIR(ret_stat->st_mode))
+			again = touched_directory(touched, &below);
+		else
+			again = error != -EREMOTE && touched_name(touched, &walk->at, name);
+		if (!again || tries == LOOKS_MAX)
+			return fd < 0 ? error : steal_fd(&fd);
+	}
+}
+
+static int enter(struct walk *walk, const char *name)
+{
+	struct touched *touched = walk->avoid ? walk->avoid->touched : NULL;
+	_cleanup_(closep) int fd = -1;
+	struct stat stat = { 0 };
 	bool crossed;
 	char *path;
 	int result;
 
+	fd = touched ? look_watched(walk, name, touched, &stat) : look(walk, name, &stat);
 	if (fd < 0)
-		return -errno;
-	result = stat_checked(walk, fd, &stat);
-	if (result == 0)
-		result = judge_name(walk, &stat);
+		return fd;
+	result = judge_name(walk, &stat);
 	if (result < 0)
 		return result;
 	if (S_ISLNK(stat.st_mode))
@@ -254,7 +292,9 @@ static int enter(struct walk *walk, const char *name)
 	if (walk->avoid && walk->avoid->has_covered && stat.st_dev == walk->avoid->covered_dev &&
 		stat.st_ino == walk->avoid->covered_ino)
 		return -EREMOTE;
-	path = string_format("%s/%s", walk->at.path[1] ? walk->at.path : "", name);
+	if (S_ISREG(stat.st_mode))
+		touched_content(touched, &walk->at);
+	path = path_below(walk, name);
 	if (!path)
 		return -ENOMEM;
 	free(walk->at.path);
@@ -336,4 +376,13 @@ int rootfs_walk_at(const struct rootfs_node *directory, const char *name,
 	if (!walk.at.path || (directory->untrusted && !walk.at.untrusted))
 		return -ENOMEM;
 	return push(&walk, name) < 0 ? -ENOMEM : walk_rest(&walk, ret_node);
+}
+
+void rootfs_touch(struct rootfs *root, const char *path, struct touched *touched)
+{
+	const struct rootfs_avoid avoid = { .touched = touched };
+	struct rootfs_node node = { .fd = -1 };
+
+	if (touched && rootfs_walk(root, path, &avoid, &node) == 0)
+		rootfs_node_clear(&node);
 }

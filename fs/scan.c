@@ -12,6 +12,8 @@
 #include "scan_internal.h"
 
 #define STACK_SIZE (256 * 1024)
+/* For a source that has not answered an earlier scan yet. */
+#define HUNG_TIMEOUT_MS 1000
 
 bool scan_is_system(void)
 {
@@ -42,6 +44,8 @@ static void *thread_main(void *data)
 	abandoned = job->abandoned;
 	pthread_cond_signal(&job->changed);
 	pthread_mutex_unlock(&job->mutex);
+	if (abandoned && job->cache)
+		scan_hung_remove(scan_cache_hung(job->cache), job);
 	if (abandoned)
 		scan_job_free(job);
 	return NULL;
@@ -74,6 +78,8 @@ static int wait_for(struct scan_job *job, const struct timespec *deadline)
 		error = pthread_cond_timedwait(&job->changed, &job->mutex, deadline);
 	done = job->done;
 	job->abandoned = !done;
+	if (!done && job->cache)
+		scan_hung_add(scan_cache_hung(job->cache), job);
 	pthread_mutex_unlock(&job->mutex);
 	return done ? 0 : -ETIMEDOUT;
 }
@@ -92,15 +98,15 @@ static struct timespec deadline_after(unsigned timeout_ms)
 	return at;
 }
 
-/* A layer that answered too late: left out if it may be. */
-static int late(const struct policy_layer *policy, unsigned timeout_ms, struct layer **ret_layer,
+/* A layer that did not answer in time, `why`: left out if it may be. */
+static int late(const struct policy_layer *policy, const char *why, struct layer **ret_layer,
 	struct diag_list *diags)
 {
 	struct layer *layer;
 
 	diag_add_as(diags, policy->optional ? DIAG_WARNING : DIAG_ERROR, "layer-unread",
-		policy->file, policy->line, "layer %s could not be read within %u ms%s",
-		policy->name, timeout_ms, policy->optional ? ": it is left out" : "");
+		policy->file, policy->line, "layer %s could not be read%s%s", policy->name, why,
+		policy->optional ? ": it is left out" : "");
 	if (!policy->optional)
 		return -ETIMEDOUT;
 	layer = calloc(1, sizeof(*layer));
@@ -118,18 +124,17 @@ static int collect(const struct scan_request *request, size_t i, struct scan_job
 {
 	const struct policy_layer *policy = &request->policy->layers[i];
 	int result = wait_for(job, deadline);
+	char why[64];
 
 	if (result < 0) {
-		result = late(policy, request->timeout_ms, ret_layer, diags);
-	} else {
-		diag_append(diags, &job->diags);
-		result = job->result;
-		if (result == 0)
-			*ret_layer = steal_pointer(job->layer);
-		scan_job_free(job);
+		snprintf(why, sizeof(why), " within %u ms", request->timeout_ms);
+		return late(policy, why, ret_layer, diags);
 	}
+	diag_append(diags, &job->diags);
+	result = job->result;
 	if (result == 0)
-		(*ret_layer)->policy = policy;
+		*ret_layer = steal_pointer(job->layer);
+	scan_job_free(job);
 	return result;
 }
 
@@ -150,24 +155,43 @@ static int begin(const struct scan_request *request, size_t i, uint64_t stamp,
 	return 0;
 }
 
+/* The same unless a thread waits for one of the layer's sources already: then there is no job, and
+ * perhaps an empty layer. */
+static int begin_or_leave(const struct scan_request *request, size_t i, uint64_t stamp,
+	const struct timespec *deadline, struct scan_job **ret_job, struct layer **ret_layer,
+	struct diag_list *diags)
+{
+	const struct policy_layer *policy = &request->policy->layers[i];
+	unsigned seconds;
+	char why[64];
+
+	if (!request->cache ||
+		scan_hung_await(scan_cache_hung(request->cache), policy, deadline, &seconds) == 0)
+		return begin(request, i, stamp, ret_job, diags);
+	snprintf(why, sizeof(why), ": its source has not answered for %u s", seconds);
+	return late(policy, why, ret_layer, diags);
+}
+
 static int scan_all(const struct scan_request *request, struct scan_job **jobs, uint64_t stamp,
 	struct layer **layers, struct diag_list *diags)
 {
 	struct timespec deadline = deadline_after(request->timeout_ms);
-	size_t started = 0;
+	struct timespec hung_deadline = deadline_after(
+		request->timeout_ms < HUNG_TIMEOUT_MS ? request->timeout_ms : HUNG_TIMEOUT_MS);
+	size_t n = request->policy->n_layers;
 	int result = 0;
 
-	while (started < request->policy->n_layers) {
-		result = begin(request, started, stamp, &jobs[started], diags);
-		if (result < 0)
-			break;
-		started++;
-	}
-	for (size_t i = 0; i < started; i++) {
-		int error = collect(request, i, jobs[i], &deadline, &layers[i], diags);
+	for (size_t i = 0; i < n && result == 0; i++)
+		result = begin_or_leave(
+			request, i, stamp, &hung_deadline, &jobs[i], &layers[i], diags);
+	for (size_t i = 0; i < n; i++) {
+		int error =
+			jobs[i] ? collect(request, i, jobs[i], &deadline, &layers[i], diags) : 0;
 
 		if (result == 0)
 			result = error;
+		if (layers[i])
+			layers[i]->policy = &request->policy->layers[i];
 	}
 	return result;
 }

@@ -11,6 +11,9 @@
 struct scan_cache;
 struct scan_cache *scan_cache_new(void);
 struct scan_cache *scan_cache_free(struct scan_cache *cache);
+/* Whether a thread of an earlier scan still waits for its source: it uses what the request named.
+ */
+bool scan_cache_in_use(struct scan_cache *cache);
 
 /* Whether a mount of this process is a system one: root's of the first user namespace, for
  * everybody's use (DESIGN 1). */
@@ -23,9 +26,11 @@ struct scan_request {
 	const struct policy *policy;
 	struct rootfs *root;
 	struct rootfs *under;     /* what the mountpoint showed before the mount; NULL: not known */
+	dev_t own_device;         /* of a mount of ours that mountinfo may not show; 0 */
 	bool check_trust;         /* a system mount (DESIGN 3.1) */
 	unsigned timeout_ms;      /* per layer */
-	struct scan_cache *cache; /* NULL: none */
+	struct scan_cache *cache; /* NULL: none; with it a source that hangs has one thread */
+	struct touched *touched;  /* told of what is looked at; NULL: nobody */
 	/* Takes the open descriptor of a scanned regular file; NULL: closed. Called from scan
 	 * threads. Not called for files in a Nix store. */
 	void (*offer)(void *context, struct source *source, int fd);

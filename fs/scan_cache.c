@@ -19,6 +19,7 @@ struct scan_cache {
 	struct cached **buckets;
 	size_t n_buckets; /* a power of two */
 	size_t count;
+	struct scan_hung hung;
 };
 
 #define BUCKETS_AT_FIRST 256
@@ -37,7 +38,18 @@ struct scan_cache *scan_cache_new(void)
 	cache->n_buckets = BUCKETS_AT_FIRST;
 	atomic_init(&cache->references, 1);
 	pthread_mutex_init(&cache->mutex, NULL);
+	scan_hung_init(&cache->hung);
 	return cache;
+}
+
+struct scan_hung *scan_cache_hung(struct scan_cache *cache)
+{
+	return &cache->hung;
+}
+
+bool scan_cache_in_use(struct scan_cache *cache)
+{
+	return cache && atomic_load(&cache->references) > 1;
 }
 
 struct scan_cache *scan_cache_ref(struct scan_cache *cache)
@@ -59,6 +71,7 @@ struct scan_cache *scan_cache_free(struct scan_cache *cache)
 			free(entry);
 		}
 	}
+	scan_hung_clear(&cache->hung);
 	pthread_mutex_destroy(&cache->mutex);
 	free(cache->buckets);
 	free(cache);

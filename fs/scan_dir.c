@@ -114,8 +114,10 @@ int scan_take_manifest(const struct scan_place *place, const struct scan_name *n
 
 static int scan_libraries(const struct scan_place *place)
 {
+	const struct touched_names matter = { .driver = true,
+		.patterns = &place->job->policy.includes };
 	_cleanup_(scan_names_clear) struct scan_names names = { 0 };
-	int result = scan_list(place->directory, &names);
+	int result = scan_list(place->job, place->directory, &matter, &names);
 
 	for (size_t i = 0; result == 0 && i < names.count; i++)
 		result = scan_take_library(place, &names.items[i]);
@@ -125,7 +127,7 @@ static int scan_libraries(const struct scan_place *place)
 static int take_plugins(const struct scan_place *place)
 {
 	_cleanup_(scan_names_clear) struct scan_names names = { 0 };
-	int result = scan_list(place->directory, &names);
+	int result = scan_list(place->job, place->directory, &scan_all_names, &names);
 
 	if (result < 0)
 		return scan_is_shortage(result) ? result : 0;
@@ -249,7 +251,7 @@ static int scan_branch(const struct scan_place *place, const struct ancestor *ab
 	const struct stat *stat = &place->directory->stat;
 	struct ancestor here = { above, stat->st_dev, stat->st_ino, above->depth + 1 };
 	_cleanup_(scan_names_clear) struct scan_names names = { 0 };
-	int result = scan_list(place->directory, &names);
+	int result = scan_list(place->job, place->directory, &scan_all_names, &names);
 
 	if (result < 0 && !scan_is_shortage(result))
 		return layer_add_rejection(place->job->layer, place->shown,

@@ -7,6 +7,8 @@
 
 #include "namemap.h"
 #include "scan.h"
+#include "scan_hung.h"
+#include "touched.h"
 
 /* One layer's scan. It owns or references all that it touches: a job whose source hangs outlives
  * the load that gave it up. Who comes last frees it: the waiter of a job that is done, the thread
@@ -16,10 +18,12 @@ struct scan_job {
 	struct policy_layer policy;
 	enum policy_machine machine;
 	bool check_trust;
+	dev_t own_device;
 	struct rootfs *root;
 	struct rootfs *under;
 	struct scan_cache *cache;
 	uint64_t stamp; /* of the cache */
+	struct touched *touched;
 	void (*offer)(void *context, struct source *source, int fd);
 	void *offer_context;
 
@@ -37,6 +41,9 @@ struct scan_job {
 	pthread_cond_t changed;
 	bool done;      /* under mutex */
 	bool abandoned; /* under mutex: nobody waits, nothing of the request may be used */
+
+	struct timespec started;        /* CLOCK_MONOTONIC */
+	LIST_ENTRY(scan_job) hung_link; /* while it is abandoned and has a cache */
 };
 
 /* A copy of the request's part for its i-th layer, or NULL without memory. */
@@ -117,8 +124,11 @@ struct scan_names {
 	size_t capacity;
 };
 
-/* The names in a walked directory, sorted, without "." and "..". Returns 0 or -errno. */
-int scan_list(const struct rootfs_node *directory, struct scan_names *ret_names);
+/* The names in a walked directory, sorted, without "." and ".."; `matter`: the ones whose coming
+ * and going changes what is taken. Returns 0 or -errno. */
+int scan_list(const struct scan_job *job, const struct rootfs_node *directory,
+	const struct touched_names *matter, struct scan_names *ret_names);
+extern const struct touched_names scan_all_names;
 void scan_names_clear(struct scan_names *names);
 
 /* Walks to a name of the place. Returns 1 and the node; 0 where there is nothing to take (a
@@ -184,6 +194,8 @@ int scan_source(struct scan_job *job, const struct rootfs_node *node, enum scan_
 	struct source **ret_source, char **ret_why);
 
 struct scan_cache *scan_cache_ref(struct scan_cache *cache);
+/* The jobs that hang of all scans with this cache. */
+struct scan_hung *scan_cache_hung(struct scan_cache *cache);
 /* Each scan has a stamp; the commit of a successful one drops what no scan since has seen. */
 uint64_t scan_cache_begin(struct scan_cache *cache);
 void scan_cache_commit(struct scan_cache *cache, uint64_t stamp);

@@ -14,6 +14,7 @@ struct scan_job *scan_job_new(const struct scan_request *request, size_t i, uint
 
 	if (!job)
 		return NULL;
+	clock_gettime(CLOCK_MONOTONIC, &job->started);
 	pthread_mutex_init(&job->mutex, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -21,9 +22,11 @@ struct scan_job *scan_job_new(const struct scan_request *request, size_t i, uint
 	pthread_condattr_destroy(&monotonic);
 	job->machine = request->policy->machine;
 	job->check_trust = request->check_trust;
+	job->own_device = request->own_device;
 	job->root = rootfs_ref(request->root);
 	job->under = request->under ? rootfs_ref(request->under) : NULL;
 	job->cache = request->cache ? scan_cache_ref(request->cache) : NULL;
+	job->touched = request->touched ? touched_ref(request->touched) : NULL;
 	job->stamp = stamp;
 	job->offer = request->offer;
 	job->offer_context = request->offer_context;
@@ -44,6 +47,7 @@ struct scan_job *scan_job_free(struct scan_job *job)
 	layer_free(job->layer);
 	diag_clear(&job->diags);
 	rootfs_avoid_clear(&job->avoid);
+	touched_unref(job->touched);
 	rootfs_unref(job->root);
 	rootfs_unref(job->under);
 	scan_cache_free(job->cache);
@@ -264,11 +268,14 @@ static int run(struct scan_job *job)
 		job->policy.root.line };
 	int result = rootfs_avoid_ours(&job->avoid);
 
+	if (result == 0)
+		result = rootfs_avoid_device(&job->avoid, job->own_device);
 	if (result < 0) {
-		diag_add(&job->diags, DIAG_ERROR, "/proc/self/mountinfo", 0, "%s",
+		diag_add(&job->diags, DIAG_ERROR, "/proc/thread-self/mountinfo", 0, "%s",
 			strerror(-result));
 		return result;
 	}
+	job->avoid.touched = job->touched;
 	if (job->under && job->under->outer)
 		rootfs_avoid_covered(&job->avoid, job->under);
 	if (!job->policy.root.text)

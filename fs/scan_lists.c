@@ -95,7 +95,7 @@ static int take_listed(const struct list_kind *kind, struct scan_paths *paths,
 	const struct scan_opened *opened, const struct scan_origin *at)
 {
 	_cleanup_(scan_names_clear) struct scan_names names = { 0 };
-	int result = scan_list(&opened->node, &names);
+	int result = scan_list(paths->job, &opened->node, &scan_all_names, &names);
 
 	if (result < 0)
 		return scan_miss(paths->job, at, result);

@@ -187,13 +187,15 @@ static int take_matches(struct scan_paths *paths, const char *path, size_t start
 	_cleanup_(freep) char *pattern = strndup(path + start, size);
 	_cleanup_(scan_opened_clear) struct scan_opened opened = { .node.fd = -1 };
 	_cleanup_(scan_names_clear) struct scan_names names = { 0 };
+	struct touched_names matter = { 0 };
 	int result;
 
 	if (!directory || !pattern)
 		return -ENOMEM;
+	matter.pattern = pattern;
 	result = scan_open(paths->job, paths->root, directory, "", &opened);
 	if (result == 0)
-		result = scan_list(&opened.node, &names);
+		result = scan_list(paths->job, &opened.node, &matter, &names);
 	if (result < 0)
 		return scan_is_shortage(result) ? result : 0;
 	/* A path has as many wildcards as it has room for: none keeps a descriptor. */

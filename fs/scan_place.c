@@ -46,13 +46,18 @@ static int add_name(struct scan_names *names, const struct dirent *entry)
 	return 0;
 }
 
-int scan_list(const struct rootfs_node *directory, struct scan_names *ret_names)
+const struct touched_names scan_all_names = { .any = true };
+
+int scan_list(const struct scan_job *job, const struct rootfs_node *directory,
+	const struct touched_names *matter, struct scan_names *ret_names)
 {
 	struct scan_names names = { 0 };
-	int fd = rootfs_reopen(directory->fd, O_RDONLY | O_DIRECTORY), result = 0;
 	struct dirent *entry;
+	int fd, result = 0;
 	DIR *stream;
 
+	touched_list(job->touched, directory, matter);
+	fd = rootfs_reopen(directory->fd, O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
 		return fd;
 	stream = fdopendir(fd);
@@ -219,8 +224,10 @@ int scan_walk_name(const struct scan_place *place, const struct scan_name *name,
 	struct rootfs_node *ret_node, char **ret_link)
 {
 	_cleanup_(freep) char *link = NULL;
-	int result = read_link(place, name, &link);
+	int result;
 
+	touched_name(place->job->touched, place->directory, name->name);
+	result = read_link(place, name, &link);
 	if (result < 0)
 		return result;
 	result = rootfs_walk_at(place->directory, name->name, &place->job->avoid, ret_node);

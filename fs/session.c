@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "session.h"
+#include "session_internal.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,78 +11,7 @@
 
 #include <linux/fuse.h>
 
-#include "crash.h"
 #include "log.h"
-
-/* One that waits for the disk and one that answers, at least; a notifier needs the second (FUSE.md
- * 2). */
-#define WORKERS      3
-#define WORKER_STACK (1024 * 1024)
-
-struct worker {
-	struct session *session;
-	struct state_slot *slot;
-	pthread_t thread;
-	bool started;
-	uint8_t stack[CRASH_STACK];
-};
-
-struct session {
-	struct fuse_session *fuse;
-	struct state_memory *memory;
-	int fd;
-	struct worker workers[STATE_SLOTS];
-	atomic_bool stopping;
-	atomic_bool ended_told;
-	void (*ended)(void *context);
-	void *context;
-};
-
-static int make_fuse_session(struct session *session, int fd, struct ops *ops)
-{
-	char program[] = "gldriverfs";
-	char *arguments[] = { program, NULL };
-	struct fuse_args args = FUSE_ARGS_INIT(1, arguments);
-	char path[32];
-
-	session->fuse = fuse_session_new(&args, &ops_table, sizeof(ops_table), ops);
-	fuse_opt_free_args(&args);
-	if (!session->fuse)
-		return -EIO;
-	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
-	if (fuse_session_mount(session->fuse, path) != 0) {
-		fuse_session_destroy(session->fuse);
-		return -EIO;
-	}
-	return 0;
-}
-
-int session_new(const struct session_options *options, struct session **ret_session)
-{
-	_cleanup_(closep) int owned = options->fd;
-	struct session *session = calloc(1, sizeof(*session));
-	int error;
-
-	if (!session)
-		return -ENOMEM;
-	session->fd = options->fd;
-	session->memory = options->state->memory;
-	session->ended = options->ended;
-	session->context = options->context;
-	for (size_t i = 0; i < STATE_SLOTS; i++)
-		session->workers[i] = (struct worker){
-			.session = session,
-			.slot = &session->memory->slots[i],
-		};
-	error = make_fuse_session(session, options->fd, options->ops);
-	if (error < 0) {
-		free(session);
-		return error;
-	}
-	steal_fd(&owned);
-	*ret_session = session;
-	return 0;
-}
 
 static const struct fuse_in_header *request_of(const struct state_slot *slot)
 {
@@ -107,8 +34,7 @@ static void keep_init(struct session *session, const struct state_slot *slot, si
 	atomic_store(&session->memory->init_size, (unsigned)size);
 }
 
-/* Answers the slot's request, which is in it until then. */
-static void answer(struct session *session, struct state_slot *slot, size_t size)
+void session_answer(struct session *session, struct state_slot *slot, size_t size)
 {
 	keep_init(session, slot, size);
 	crash_enter(&slot->crashes);
@@ -139,8 +65,7 @@ static void refuse(struct session *session, struct state_slot *slot)
 	atomic_store(&slot->crashes, 0);
 }
 
-/* What an earlier process has read and not answered, or perhaps answered. */
-static void replay(struct session *session, struct state_slot *slot)
+void session_replay(struct session *session, struct state_slot *slot)
 {
 	size_t size = atomic_load(&slot->request.length);
 
@@ -149,7 +74,7 @@ static void replay(struct session *session, struct state_slot *slot)
 	if (atomic_load(&slot->crashes) >= STATE_POISON)
 		refuse(session, slot);
 	else if (size >= sizeof(struct fuse_in_header) && size <= STATE_REQUEST_MAX)
-		answer(session, slot, size);
+		session_answer(session, slot, size);
 	else
 		atomic_store(&slot->request.length, 0);
 }
@@ -165,7 +90,7 @@ void session_resume(struct session *session)
 		struct state_slot *slot = &memory->slots[i];
 
 		if (atomic_load(&slot->request.length) && request_of(slot)->opcode == FUSE_INIT)
-			replay(session, slot);
+			session_replay(session, slot);
 	}
 	size = atomic_load(&memory->init_size);
 	memcpy(init, memory->init, size);
@@ -173,99 +98,66 @@ void session_resume(struct session *session)
 		process(session, init, size);
 }
 
-static void *worker_run(void *data)
+static int make_fuse_session(struct session *session, int fd, struct ops *ops)
 {
-	struct worker *worker = data;
-	struct session *session = worker->session;
-	struct state_slot *slot = worker->slot;
+	char program[] = "gldriverfs";
+	char *arguments[] = { program, NULL };
+	struct fuse_args args = FUSE_ARGS_INIT(1, arguments);
+	char path[32];
 
-	pthread_setname_np(pthread_self(), "gldr-request");
-	crash_thread(worker->stack);
-	replay(session, slot);
-	while (!fuse_session_exited(session->fuse)) {
-		ssize_t got = read(session->fd, slot->request.bytes, STATE_REQUEST_MAX);
-
-		if (atomic_load(&session->stopping))
-			break; /* what was read stays for a successor */
-		/* ENOENT: the one who asked was interrupted. */
-		if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == ENOENT))
-			continue;
-		if (got < (ssize_t)sizeof(struct fuse_in_header))
-			break;
-		answer(session, slot, (size_t)got);
+	session->fuse = fuse_session_new(&args, &ops_table, sizeof(ops_table), ops);
+	fuse_opt_free_args(&args);
+	if (!session->fuse)
+		return -EIO;
+	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
+	if (fuse_session_mount(session->fuse, path) != 0) {
+		fuse_session_destroy(session->fuse);
+		return -EIO;
 	}
-	if (!atomic_load(&session->stopping) && !atomic_exchange(&session->ended_told, true))
-		session->ended(session->context);
-	return NULL;
+	return 0;
 }
 
-/* Only there to interrupt a worker's read. */
-static void ignore_signal(int signal_number)
+int session_new(const struct session_options *options, struct session **ret_session)
 {
-	(void)signal_number;
-}
+	_cleanup_(closep) int owned = options->fd;
+	struct session *session = calloc(1, sizeof(*session));
+	pthread_condattr_t monotonic;
+	int error;
 
-int session_start(struct session *session)
-{
-	struct sigaction action = { .sa_handler = ignore_signal };
-	pthread_attr_t attributes;
-	sigset_t all, before;
-	int error = 0;
-
-	sigaction(SIGUSR1, &action, NULL);
-	sigfillset(&all);
-	sigdelset(&all, SIGUSR1);
-	crash_unblock(&all);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, WORKER_STACK);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	for (size_t i = 0; error == 0 && i < STATE_SLOTS; i++) {
-		struct worker *worker = &session->workers[i];
-
-		if (i >= WORKERS && atomic_load(&worker->slot->request.length) == 0)
-			continue;
-		error = pthread_create(&worker->thread, &attributes, worker_run, worker);
-		worker->started = error == 0;
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return -error;
-}
-
-/* A worker that waits in read(2) is interrupted until it has seen that it must stop; one that hangs
- * in a host's file system is given up after a second. Returns whether it has ended. */
-static bool worker_join(pthread_t worker)
-{
-	for (unsigned tries = 0; tries < 100; tries++) {
-		struct timespec deadline;
-
-		pthread_kill(worker, SIGUSR1);
-		clock_gettime(CLOCK_REALTIME, &deadline);
-		deadline.tv_nsec += 10 * 1000 * 1000;
-		if (deadline.tv_nsec >= 1000 * 1000 * 1000) {
-			deadline.tv_sec++;
-			deadline.tv_nsec -= 1000 * 1000 * 1000;
-		}
-		if (pthread_timedjoin_np(worker, NULL, &deadline) == 0)
-			return true;
-	}
-	return false;
-}
-
-bool session_stop(struct session *session)
-{
 	if (!session)
-		return true;
-	atomic_store(&session->stopping, true);
-	fuse_session_exit(session->fuse);
-	for (size_t i = 0; i < STATE_SLOTS; i++) {
-		struct worker *worker = &session->workers[i];
-
-		if (worker->started && !worker_join(worker->thread))
-			return false;
-		worker->started = false;
+		return -ENOMEM;
+	session->fd = options->fd;
+	session->memory = options->state->memory;
+	session->ended = options->ended;
+	session->context = options->context;
+	for (size_t i = 0; i < STATE_SLOTS; i++)
+		session->workers[i] = (struct worker){
+			.session = session,
+			.slot = &session->memory->slots[i],
+			.index = i,
+		};
+	options->ops->waits = session_begin_waiting;
+	options->ops->waited = session_end_waiting;
+	error = make_fuse_session(session, options->fd, options->ops);
+	if (error < 0) {
+		free(session);
+		return error;
 	}
-	return true;
+	blocking_init(&session->blocking);
+	pthread_mutex_init(&session->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&session->freed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	steal_fd(&owned);
+	*ret_session = session;
+	return 0;
+}
+
+void session_abandon(struct session *session)
+{
+	if (session)
+		(void)close(session->fd); /* no thread opens another one by now */
 }
 
 struct session *session_free(struct session *session)
@@ -273,6 +165,9 @@ struct session *session_free(struct session *session)
 	if (!session)
 		return NULL;
 	fuse_session_destroy(session->fuse);
+	blocking_clear(&session->blocking);
+	pthread_cond_destroy(&session->freed);
+	pthread_mutex_destroy(&session->lock);
 	free(session);
 	return NULL;
 }

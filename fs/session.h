@@ -28,6 +28,8 @@ int session_start(struct session *session);
 /* Stops the workers; one that hangs in a host's file system is given up after a second. Returns
  * whether all have ended: only then may be freed what they use. NULL has none. */
 bool session_stop(struct session *session);
+/* After one that returned false: lets go of the connection all the same. NULL has none. */
+void session_abandon(struct session *session);
 /* After a session_stop that returned true. Closes the descriptor, which ends a connection that
  * still has users. Accepts NULL, returns NULL. */
 struct session *session_free(struct session *session);

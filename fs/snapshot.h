@@ -4,7 +4,7 @@
  * length, so that a later version can add to it. Core. */
 #pragma once
 
-#include <time.h>
+#include <sys/stat.h> /* struct timespec */
 
 #include "decide.h"
 #include "sets.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* snapshot_write: the encoder. */
 #include "snapshot_internal.h"
 
 #include <errno.h>
@@ -344,7 +345,7 @@ int snapshot_encode(const struct snapshot *snapshot, uint8_t **ret_bytes, size_t
 	uint8_t *start = reserve(&writer, header);
 
 	if (start)
-		memcpy(start, SNAPSHOT_MAGIC, 8);
+		memcpy(start, SNAPSHOT_MAGIC, offsetof(struct snapshot_header, version));
 	store(start ? start + offsetof(struct snapshot_header, version) : NULL, SNAPSHOT_VERSION,
 		4);
 	note_all(&writer);

@@ -49,8 +49,8 @@ static int state_make(const char *name, const char *mountpoint, struct state *st
 		return error;
 	memcpy(state->memory->magic, MAGIC, sizeof(MAGIC));
 	state->memory->version = STATE_VERSION;
-	strcpy(state->memory->name, name);
-	strcpy(state->memory->mountpoint, mountpoint);
+	memcpy(state->memory->name, name, strlen(name) + 1);
+	memcpy(state->memory->mountpoint, mountpoint, strlen(mountpoint) + 1);
 	atomic_store(&state->memory->last_pin, CHEST_FIRST_PIN);
 	return 0;
 }
@@ -140,6 +140,22 @@ struct state *state_free(struct state *state)
 	chest_clear(&state->chest);
 	free(state);
 	return NULL;
+}
+
+static bool is_other(void *context, uint64_t id)
+{
+	const uint64_t *gone = context;
+
+	return id != *gone;
+}
+
+int state_keep(struct state *state, uint64_t id, int fd)
+{
+	const struct chest_item item = { .id = id, .fd = fd };
+	size_t put;
+	int error = chest_compact(&state->chest, is_other, &id);
+
+	return error < 0 || fd < 0 ? error : chest_put(&state->chest, &item, 1, &put);
 }
 
 static bool keep_nothing(void *context, uint64_t id)

@@ -102,6 +102,10 @@ struct state *state_free(struct state *state);
 /* Back to STATE_FRESH, with an empty chest: what was mounted is aborted. Returns 0 or -errno. */
 int state_reset(struct state *state);
 
+/* Keeps a copy of the descriptor under this number (below CHEST_FIRST_PIN), in place of what was
+ * kept under it; fd -1: nothing. Returns 0 or -errno. */
+int state_keep(struct state *state, uint64_t id, int fd);
+
 static inline enum state_stage state_stage(const struct state *state)
 {
 	return (enum state_stage)atomic_load(&state->memory->stage);

@@ -212,6 +212,8 @@ static int add_runtime(json_t *status, const struct status_runtime *runtime)
 		json_object_set_new(status, "owner", json_integer(runtime->owner)) < 0 ||
 		json_object_set_new(status, "config", jsonhelp_text(runtime->config)) < 0 ||
 		json_object_set_new(status, "override", jsonhelp_text(runtime->override)) < 0 ||
+		json_object_set_new(status, "watched", json_integer((json_int_t)runtime->watched)) <
+			0 ||
 		json_object_set_new(
 			status, "unpinned", json_integer((json_int_t)runtime->unpinned)) < 0)
 		return -1;

@@ -22,6 +22,7 @@ struct status_runtime {
 	uid_t owner;          /* of the mount */
 	const char *config;   /* --config FILE, NULL: none was given */
 	const char *override; /* path of the runtime override */
+	uint64_t watched;     /* directories whose changes are followed; 0: watch = no */
 	uint64_t unpinned;    /* revealed files without a held descriptor (DESIGN 2) */
 	struct status_counter requests[STATUS_COUNTERS_MAX];
 	size_t n_requests;

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-core="util overlay csv cdi hostplace ldcache namemap diag inifile policy facts decide soname elf elfpatch layer candidate pick view viewdiff resolve tables note machine jsonhelp findings generation driver_closure runpath sets manifest"
+core="util overlay csv cdi hostplace ldcache namemap diag inifile policy facts decide soname elf elfpatch layer candidate pick view viewdiff resolve tables note machine jsonhelp findings generation driver_closure runpath sets manifest snapshot"
 # I/O, clocks, processes. <sys/stat.h> is for its mode bits.
 outside='fcntl|unistd|dirent|pthread|poll|signal|syslog|spawn|time|sys/(socket|mount|mman|time|inotify|epoll|signalfd|wait|xattr|statvfs|syscall)|fuse.*|fuse3/.*'
 

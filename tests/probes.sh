@@ -28,7 +28,7 @@ ASAN_OPTIONS=detect_leaks=0 strace -f -y -o "$T/trace" -e trace=%file,open_by_ha
 jq -e '.compat.on and .compat.rule == "support-window"' "$T/json" >/dev/null || { jq .compat "$T/json" && exit 1; }
 
 # Its own libraries and locales, its mounts, the policy, the installed tables.
-own='execve\(|/etc/ld\.so\.|["<]/(usr/)?lib[^">]*/lib[a-z]+[^">/]*\.so|["<]/proc/(self|[0-9]+)/(mountinfo|uid_map|maps|exe|fd/)|"/(etc|usr/lib)/gldriverfs'
+own='execve\(|/etc/ld\.so\.|["<]/(usr/)?lib[^">]*/lib[a-z]+[^">/]*\.so|["<]/proc/(self|thread-self|[0-9]+)/(mountinfo|uid_map|maps|exe|fd/)|"/(etc|usr/lib|usr/local/lib)/gldriverfs'
 own+='|locale|"/sys/(devices/system/cpu|fs/cgroup)|"/proc/(sys/vm|meminfo|self/cgroup)|"/etc/gnutls|"/dev/(null|urandom)"'
 # A sanitizer's start.
 [[ ${BUILD:-} != *san* ]] || own+='|"/proc/self/(cmdline|environ)"'

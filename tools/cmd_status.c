@@ -38,6 +38,8 @@ static void print_status(const struct tool *tool, const json_t *status)
 	report_layers(json_object_get(status, "layers"));
 	putchar('\n');
 	print_requests(json_object_get(status, "requests"));
+	printf("watched directories: %" JSON_INTEGER_FORMAT "\n",
+		json_integer_value(json_object_get(status, "watched")));
 	if (unpinned)
 		printf("files without a held descriptor: %" JSON_INTEGER_FORMAT "\n", unpinned);
 	report_rejected(json_object_get(status, "rejected"));

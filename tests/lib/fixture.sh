@@ -9,6 +9,7 @@ set -euo pipefail
 unset LD_LIBRARY_PATH LD_PRELOAD
 # A daemon in the background has no standard error.
 export ASAN_OPTIONS=log_path=$T/sanitizer UBSAN_OPTIONS=log_path=$T/sanitizer:print_stacktrace=1
+export TSAN_OPTIONS=log_path=$T/sanitizer:die_after_fork=0
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
 BUILD=${BUILD:-build/release}
@@ -75,7 +76,7 @@ own_etc() {
   mkdir -p "$T/etc"
   cp -a /etc/. "$T/etc/" 2>/dev/null || :
   # fusermount3 -u reads it; a minimal system has none before its first boot.
-  [ -e "$T/etc/mtab" ] || ln -s ../proc/self/mounts "$T/etc/mtab"
+  [ -e "$T/etc/mtab" ] || [ -L "$T/etc/mtab" ] || ln -s ../proc/self/mounts "$T/etc/mtab"
   mount --bind "$T/etc" /etc
 }
 
@@ -111,14 +112,31 @@ make_driver() {
   done
 }
 
+# make_late_driver DIRECTORY VERSION TAG: the same with libnvidia-nvvm, and a libcuda that loads what sibling() is asked
+# for, as the real one does later: from inside.
+make_late_driver() {
+  make_driver "$@"
+  make_lib "$1/libnvidia-nvvm.so.4" libnvidia-nvvm.so.4 "$3"
+  # No tail call: dlopen looks at who calls it.
+  "$CC" -shared -fPIC -O0 -x c - -o "$1/libcuda.so.$2" -Wl,-soname,libcuda.so.1 -ldl <<EOF
+#include <dlfcn.h>
+const char *who(void);
+void *sibling(const char *name);
+const char *who(void) { return "$3"; }
+void *sibling(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
+EOF
+}
+
 # make_probe OUT RUNPATH: a program that dlopens each argument and prints who() of it, or "-" and the loader's message.
 make_probe() {
   "$CC" -O1 -o "$1" "$SOURCES/probe.c" -ldl "-Wl,-rpath,$2" -Wl,--enable-new-dtags
 }
 
-# policy LINE...: the whole policy file; without a [gldriverfs] section of its own one is put first.
+# policy LINE...: the whole policy file. Changes are followed only where a line says so: when a reload happens is the
+# test's to say.
 policy() {
   printf '%s\n' "$@" >"$POLICY"
+  [[ "$*" == *"watch = "* ]] || printf '%s\n' "[gldriverfs]" "watch = no" >>"$POLICY"
 }
 host_policy() {
   policy "[layer host]" "role = host" "dir = $HOST" "$@"

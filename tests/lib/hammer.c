@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* hammer MNT SECONDS [THREADS]: readers that never stop: each opens, reads, maps, lists, reads links, asks for absent
- * names below MNT/lib, and compares with what was there at first, or with a second tree of expected contents. Prints
- * ops, failed, hung and the longest one; exit 1 where something failed or hung.
+/* hammer MNT SECONDS [THREADS]: readers that never stop: each opens, reads, maps, lists, reads
+ * links, asks for absent names below MNT/lib, and compares with what was there at first, or with a
+ * second tree of expected contents. Prints ops, failed, hung and the longest one; exit 1 where
+ * something failed or hung.
  *
- * A file's content is right when it is one of those that were seen under its name in the learning phase, which takes
- * every directory that is given behind `--or` too (the other side of a toggle). */
+ * A file's content is right when it is one of those that were seen under its name in the learning
+ * phase, which takes every directory that is given behind `--or` too (the other side of a toggle).
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -181,7 +183,7 @@ static void check_list(struct reader *reader)
 	struct dirent *entry;
 	unsigned found = 0;
 
-	strcpy(reader->path, directory);
+	snprintf(reader->path, sizeof(reader->path), "%s", directory);
 	begin(reader, "list");
 	listing = opendir(directory);
 	errno = 0;
@@ -216,7 +218,7 @@ static struct name *name_at(const char *text)
 			return &names[i];
 	if (n_names == NAMES_MAX || strlen(text) >= sizeof(names[0].name))
 		exit(2);
-	strcpy(names[n_names].name, text);
+	snprintf(names[n_names].name, sizeof(names[0].name), "%s", text);
 	return &names[n_names++];
 }
 
@@ -265,7 +267,8 @@ static unsigned count_hung(unsigned count)
 			continue;
 		hung++;
 		if (!readers[i].told)
-			fprintf(stderr, "hammer: %s %s hangs\n", readers[i].operation, readers[i].path);
+			fprintf(stderr, "hammer: %s %s hangs\n", readers[i].operation,
+				readers[i].path);
 		readers[i].told = true;
 	}
 	return hung;
@@ -316,5 +319,5 @@ int main(int argc, char **argv)
 	printf("ops=%llu failed=%llu hung=%u longest_ms=%lld\n", (unsigned long long)operations,
 		(unsigned long long)failures, hung, (long long)longest);
 	fflush(stdout);
-	_exit(failures > 0 || hung > 0 || operations == 0);
+	_exit(failures > 0 || hung > 0 || operations == 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 }

@@ -50,7 +50,7 @@ for present in auto file symlink; do
 
   file=$real
   [ $present != symlink ] || file=$MNT/.gldriverfs/status.json
-  "$HELPERS/writeops" "$MNT/lib" "$file" "$MNT/lib/libcuda.so.1" || fail "a write was not refused with EROFS"
+  "$HELPERS/writeops" strict "$POLICY" "$MNT/lib" "$file" "$MNT/lib/libcuda.so.1" || fail "a write was not refused"
   cmp "$HOST/libcuda.so.535.1" "$real"
 
   [[ $(tr '\0' '\n' <"/proc/$pid/cmdline" | tail -n 1) == "$MNT" ]] || fail "the mountpoint is not the last argument"

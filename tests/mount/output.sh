@@ -22,7 +22,7 @@ keys() { # WANTED COMMAND...
 }
 field() { expect_same "$(jq -r "$1" "$T/json")" "$2" "$1"; }
 compat="directory facts layer mode mode_from on reason rule"
-keys "compat config entries files generation keeper_pid layers mountpoint name override owner pid present problems rejected requests unpinned version" status
+keys "compat config entries files generation keeper_pid layers mountpoint name override owner pid present problems rejected requests unpinned version watched" status
 field '.compat | keys | join(" ")' "$compat"
 field '.compat.facts[0] | keys | join(" ")' "name source value"
 field '.layers[1] | keys | join(" ")' "directories name order role served"
@@ -45,7 +45,7 @@ expect_exit 1 ctl --json explain libnothing.so.1
 expect_same "$(jq .found "$T/out")" false
 echo "nonsense" >>"$POLICY"
 expect_exit 4 ctl --json reload
-expect_same "$(jq -r '.problems[0] | [.file, .line, .level] | join(" ")' "$T/out")" "$POLICY 9 error"
+expect_same "$(jq -r '.problems[0] | [.file, .line, .level] | join(" ")' "$T/out")" "$POLICY 11 error"
 toggle_policy "mode = off"
 ctl reload
 

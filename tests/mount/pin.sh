@@ -7,24 +7,8 @@
 need_root
 need_fuse
 
-# late DIRECTORY VERSION TAG: a libcuda that loads the JIT compiler from inside when it is asked.
-late() {
-  local flags=()
-  make_driver "$1" "$2" "$3"
-  make_lib "$1/libnvidia-nvvm.so.4" libnvidia-nvvm.so.4 "$3"
-  "$CC" -shared -fPIC -O1 -x c - -o "$1/libcuda.so.$2" -Wl,-soname,libcuda.so.1 "${flags[@]}" -ldl <<EOF
-#include <dlfcn.h>
-const char *who(void), *later(const char *name);
-const char *who(void) { return "$3"; }
-const char *later(const char *name) {
-  void *library = dlopen(name, RTLD_NOW);
-  const char *(*asked)(void) = library ? (const char *(*)(void))dlsym(library, "who") : 0;
-  return asked ? asked() : dlerror();
-}
-EOF
-}
-late "$HOST" 470.1 host
-late "$COMPAT" 535.1 compat
+make_late_driver "$HOST" 470.1 host
+make_late_driver "$COMPAT" 535.1 compat
 rm "$COMPAT/libnvidia-ml.so"*
 
 other_worker() { [ "$(daemon_pid)" != "$1" ]; }
@@ -36,15 +20,16 @@ other_worker() { [ "$(daemon_pid)" != "$1" ]; }
 #include <string.h>
 int main(void) {
   void *cuda = dlopen("libcuda.so.1", RTLD_NOW);
-  const char *(*later)(const char *) = cuda ? (const char *(*)(const char *))dlsym(cuda, "later") : 0;
+  void *(*sibling)(const char *) = cuda ? (void *(*)(const char *))dlsym(cuda, "sibling") : 0;
   char line[256];
-  if (!later)
+  if (!sibling)
     return puts(dlerror()), 1;
   puts(((const char *(*)(void))dlsym(cuda, "who"))());
   fflush(stdout);
   while (fgets(line, sizeof(line), stdin)) {
     line[strcspn(line, "\n")] = 0;
-    puts(later(line));
+    void *library = sibling(line);
+    puts(library ? ((const char *(*)(void))dlsym(library, "who"))() : dlerror());
     fflush(stdout);
   }
   return 0;
@@ -118,7 +103,7 @@ exec 7>"$T/to" 8<"$T/from"
 read -rt 10 said <&8
 expect_same "$said" host
 for i in $(seq 20); do
-  late "$HOST" 470.1 "upgrade$i"
+  make_late_driver "$HOST" 470.1 "upgrade$i"
   ctl reload
   [ $((i % 7)) != 0 ] || { worker=$(daemon_pid) && kill -KILL "$worker" && wait_for other_worker "$worker"; }
 done
@@ -129,6 +114,38 @@ expect_same "$said" host "for a libcuda of 20 upgrades ago"
 echo libnvidia-nvvm.so.4 >&7
 read -rt 10 said <&8
 expect_same "$said" host9 "for a libcuda of 20 upgrades ago"
+exec 7>&- 8<&-
+wait
+stop_daemon
+
+# A package of a Nix store too: its files are held open, which keeps the store's collector from it, and what is removed
+# all the same goes on being served.
+store=$T/root/nix/store
+store_policy() { policy "[layer host]" "role = host" "root = $T/root" "dir = /nix/store/$1/lib"; }
+held() { find "/proc/$(daemon_pid)/fd" -lname "$store/$1/lib/$2*" | grep -q .; }
+make_late_driver "$store/a-driver/lib" 470.1 first
+make_late_driver "$store/b-driver/lib" 535.1 second
+store_policy a-driver
+start_daemon
+"$T/program" <"$T/to" >"$T/from" &
+exec 7>"$T/to" 8<"$T/from"
+read -rt 10 said <&8
+expect_same "$said" first
+store_policy b-driver
+ctl reload
+expect_who libcuda.so.1 second
+for name in libcuda libnvidia-ptxjitcompiler libnvidia-nvvm; do
+  held a-driver $name || fail "$name of a set in use is not held open: $(ls -l "/proc/$(daemon_pid)/fd")"
+done
+rm -r "$store/a-driver"
+worker=$(daemon_pid)
+kill -KILL "$worker"
+wait_for other_worker "$worker"
+for name in libnvidia-ptxjitcompiler.so.1 libnvidia-nvvm.so.4; do
+  echo $name >&7
+  read -rt 10 said <&8
+  expect_same "$said" first "$name of a store path that is gone"
+done
 exec 7>&- 8<&-
 wait
 stop_daemon

@@ -59,7 +59,7 @@ good=$(generation) listing=$(ls -lR "$MNT")
 cp "$POLICY" "$T/good.conf"
 echo "nonsense = 1" >>"$POLICY"
 expect_exit 4 ctl reload
-expect_has "$(cat "$T/out")" "$POLICY:6:"
+expect_has "$(cat "$T/out")" "$POLICY:8:"
 expect_same "$(generation)" "$good"
 expect_same "$(ls -lR "$MNT")" "$listing"
 expect_has "$(status_of -c .problems)" "nonsense"

@@ -97,7 +97,7 @@ expect_has "$(cat "$T/out")" "<3>error"
 
 # With too few descriptors it starts, or says why not and leaves nothing behind.
 stop_daemon
-for ((limit = 4; limit < 40; limit += 1)); do
+for ((limit = 4; limit < 64; limit += 1)); do
   rc=0
   timeout 60 prlimit --nofile=$limit:$limit "$GLDRIVERFS" --config "$POLICY" "$MNT" 2>"$T/out" || rc=$?
   [ $rc != 0 ] || break

@@ -116,6 +116,25 @@ stop_daemon
 wait_for gone "$keeper"
 GLDRIVERFS=$original
 
+# A program that does not know the state (a downgrade) mounts afresh; who uses the old mount keeps it, and then it ends.
+printf '#!/bin/bash\n[ -z "${LISTEN_FDS:-}" ] || exit 99\nexec "%s" "$@"\n' "$original" >"$T/other"
+chmod +x "$T/other"
+cp "$original" "$T/gldriverfs"
+GLDRIVERFS=$T/gldriverfs
+start
+exec 7<"$MNT/lib/libcuda.so.1.1"
+mv "$T/other" "$T/gldriverfs"
+kill -USR2 "$keeper"
+fresh() { [ "$(keeper_pid)" != "$keeper" ] && is_mounted; }
+wait_for fresh
+grep -q "does not know this state" "$LOG" || fail "no word about it"
+"$T/probe" libcuda.so.1 | grep -q host
+cmp /dev/fd/7 "$HOST/libcuda.so.1.1" || fail "the old mount is not served any more"
+exec 7<&-
+wait_for gone "$keeper"
+stop_daemon
+GLDRIVERFS=$original
+
 # A signal from outside is a kill whatever its name is.
 start
 for _ in 1 2 3 4 5 6 7; do

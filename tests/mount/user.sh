@@ -70,7 +70,7 @@ as someone cmp "$MNT/lib/libcuda.so.1" "$COMPAT/libcuda.so.535.1"
 user_ctl --json status >"$T/status"
 pid=$(jq .pid "$T/status")
 expect_same "$(stat -c %u "/proc/$pid")" 4321
-as someone "$T/bin/writeops" "$MNT/lib" "$MNT/lib/libcuda.so.535.1" "$MNT/lib/libcuda.so.1"
+as someone "$T/bin/writeops" strict "$POLICY" "$MNT/lib" "$MNT/lib/libcuda.so.535.1" "$MNT/lib/libcuda.so.1"
 user_ctl compat reset
 kill -TERM "$pid"
 wait_for not is_mounted

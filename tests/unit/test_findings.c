@@ -26,8 +26,8 @@ static void test_ids(void **state)
 		"compat-older", "compat-unknown", "dangling-link", "driver-probe", "duplicate",
 		"duplicate-role", "gpu-stack", "kernel-mismatch", "layer-unread", "link-loop",
 		"manifest-outside", "missing-library", "missing-libnvrm", "no-compat", "no-libcuda",
-		"not-implemented", "note-invalid", "policy", "program-library", "reflexive-link",
-		"several-versions", "tables" };
+		"note-invalid", "policy", "program-library", "reflexive-link", "sets",
+		"several-versions", "tables", "unwatched" };
 	size_t count;
 
 	(void)state;

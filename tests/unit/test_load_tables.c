@@ -137,7 +137,7 @@ static void test_this_machine(void **state)
 	_cleanup_(diag_clear) struct diag_list diags = { 0 };
 
 	(void)state;
-	assert_int_equal(load_tables(&tables, &diags), 0);
+	assert_int_equal(load_tables(NULL, &tables, &diags), 0);
 	assert_int_equal(diags.count, 0);
 	assert_non_null(tables_soc(tables, "tegra234"));
 }

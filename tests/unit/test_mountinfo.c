@@ -24,6 +24,9 @@ static void test_parse(void **state)
 	assert_int_equal(info.entries[1].owner, 1000);
 	assert_true(info.entries[1].is_fuse);
 	assert_false(info.entries[2].is_fuse);
+	assert_true(info.entries[0].shared);
+	assert_false(info.entries[1].shared);
+	assert_true(info.entries[2].shared);
 	assert_int_equal(info.entries[1].id, 30);
 	assert_int_equal(info.entries[1].device, makedev(0, 26));
 	assert_string_equal(mountinfo_instance(&info.entries[1]), "run-opengl\\x2ddriver");

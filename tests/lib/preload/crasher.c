@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* crasher: preloaded into a daemon; crashes it by its own doing where a test wants it, of a file whose path has
- * "libnvidia-fbc" in it: in a READ while $CRASHER/read exists, in a scan while $CRASHER/scan exists; and at the start
- * of a worker while $CRASHER/start exists. */
+/* crasher: preloaded into a daemon; crashes it by its own doing where a test wants it, of a file
+ * whose path has "libnvidia-fbc" in it: in a READ while $CRASHER/read exists, in a scan while
+ * $CRASHER/scan exists; and at the start of a worker while $CRASHER/start exists. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -20,7 +20,6 @@ static int is_wanted(const char *what)
 	return access(path, F_OK) == 0;
 }
 
-ssize_t pread64(int fd, void *buffer, size_t size, off64_t offset);
 ssize_t pread64(int fd, void *buffer, size_t size, off64_t offset)
 {
 	static ssize_t (*real)(int, void *, size_t, off64_t);
@@ -33,7 +32,8 @@ ssize_t pread64(int fd, void *buffer, size_t size, off64_t offset)
 	length = readlink(link, path, sizeof(path) - 1);
 	path[length > 0 ? length : 0] = '\0';
 	prctl(PR_GET_NAME, thread);
-	if (strstr(path, "libnvidia-fbc") && is_wanted(strcmp(thread, "gldr-request") == 0 ? "read" : "scan"))
+	if (strstr(path, "libnvidia-fbc") &&
+		is_wanted(strcmp(thread, "gldr-request") == 0 ? "read" : "scan"))
 		*(volatile int *)(size_t)16 = 1;
 	return real(fd, buffer, size, offset);
 }
