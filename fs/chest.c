@@ -129,8 +129,9 @@ static int receive(const struct chest *chest, int flags, struct message *ret_mes
  * belongs to the socket: a process that died while it looked has left it anywhere. */
 static int set_offset(const struct chest *chest, int offset)
 {
-	return setsockopt(chest->out, SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof(offset)) < 0 ? -errno
-											    : 0;
+	int result = setsockopt(chest->out, SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof(offset));
+
+	return result < 0 ? -errno : 0;
 }
 
 struct pair {

@@ -141,7 +141,7 @@ static void test_passed(void **state)
 		{ "me", "3", "b:a:c", "4-3", "346" },
 		{ "me", "2", "a", "3--", "356" },
 		{ "me", "2", NULL, "---", "56" },
-		{ "me", "9", "x:a:y:b:z", "4-6", "46" },
+		{ "me", "9", "x:a:y:b:a", "4-6", "46" },
 		{ "me", "0", "a:b", "---", "3456" },
 		{ "me", "-1", "a:b", "---", "3456" },
 		{ "me", "99999999999", "a:b", "---", "3456" },
@@ -166,7 +166,7 @@ static void manager_start(struct manager *manager, bool abstract)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	size_t size;
 
-	strcpy(manager->directory, "/tmp/notify.XXXXXX");
+	*manager = (struct manager){ .directory = "/tmp/notify.XXXXXX" };
 	assert_non_null(mkdtemp(manager->directory));
 	snprintf(manager->address, sizeof(manager->address), "%s%s/s", abstract ? "@" : "",
 		manager->directory);
