@@ -117,6 +117,23 @@ if [ "$(id -u)" = 0 ]; then
   ! grep -rlI "/usr/local" "$built/lib" "$built/bin" "$built/libexec" || fail "paths of another prefix"
   rm -rf "$prefix"
   ln -s "$built" "$prefix"
+
+  # ---- without NixOS: units that lead into a profile, which keeps the package from the garbage collector
+  export GLDRIVERFS_PROFILE=$T/profiles/gldriverfs DESTDIR=$T/ubuntu
+  mkdir -p "$T/profiles" "$NIX_STATE_DIR/gcroots"
+  ln -s "$T/profiles" "$NIX_STATE_DIR/gcroots/profiles"
+  systemd/nix-on-ubuntu.sh install "$prefix"
+  installed=$DESTDIR/etc/systemd/system
+  ! grep -rn "$NIX_STORE_DIR" "$DESTDIR" || fail "a unit leads into the store"
+  grep -x "ExecStart=$GLDRIVERFS_PROFILE/bin/gldriverfs --foreground --fd-store /run/opengl-driver" "$installed/gldriverfs.service" >/dev/null ||
+    fail "$(grep ^ExecStart "$installed/gldriverfs.service")"
+  says=$(SYSTEMD_UNIT_PATH=$installed: systemd-analyze verify --man=no "$installed/gldriverfs.service" 2>&1 | grep -F gldriverfs || true)
+  [ -z "$says" ] || fail "$says"
+  nix-store --gc --option build-users-group "" >"$T/gc" 2>&1 || fail "$(cat "$T/gc")"
+  "$GLDRIVERFS_PROFILE/bin/gldriverctl" --version >/dev/null || fail "collected"
+  systemd/nix-on-ubuntu.sh remove
+  [ "$(find "$DESTDIR" "$T/profiles" -not -type d)" = "" ] || fail "removing leaves $(find "$DESTDIR" "$T/profiles" -not -type d)"
+  unset DESTDIR
 else
   make -s install PREFIX="$prefix" DESTDIR=
 fi
@@ -137,5 +154,5 @@ for name in gldriverfs 'gldriverfs@run-opengl\x2ddriver\x2d32'; do
 done
 # It reads the drop-ins.
 echo "KillMode=none-such" >>"$units/gldriverfs.service.d/overrides.conf"
-SYSTEMD_UNIT_PATH=$units: systemd-analyze verify --man=no "$units/gldriverfs.service" 2>&1 | grep -F KillMode >/dev/null ||
+SYSTEMD_UNIT_PATH=$units: systemd-analyze verify --man=no "$units/gldriverfs.service" 2>&1 | grep -F overrides.conf: >/dev/null ||
   fail "verify is blind"

@@ -69,7 +69,8 @@ expect_plain
 start_daemon
 expect_who libcuda.so.1 compat
 kill_daemon
-expect_same "$(cat $MNT/share/mark 2>&1 | grep -c 'not connected')" 1
+expect_exit 1 cat $MNT/share/mark
+expect_has "$(cat "$T/out")" "not connected"
 umount -l $MNT
 expect_plain
 
