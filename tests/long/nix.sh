@@ -14,8 +14,12 @@ mkdir -p "$NIX_CONF_DIR"
 fail() { echo "FAIL: $*" && exit 1; }
 
 prefix=$T/package
+# The configuration that README shows is a case as well.
+awk -v dir="$T" '/^```nix$/ { n++; out = dir "/readme-" n ".nix"; next } /^```$/ { out = "" } out { print >out }' README.md
+[ -s "$T/readme-2.nix" ] || fail "README has no two blocks of Nix"
 evaluate() { # CASE
-  nix-instantiate --store dummy:// --eval --strict --json tests/nix/eval.nix --argstr case "$1" --argstr package "$prefix"
+  nix-instantiate --store dummy:// --eval --strict --json tests/nix/eval.nix --argstr case "$1" --argstr package "$prefix" \
+    --argstr readme "$T/readme-2.nix"
 }
 # shellcheck disable=SC2016 # jq's
 show='.failed[], (.etc | to_entries[] | "== /etc/\(.key)", (.value.text // "-> \(.value.link)\n" + (.value.paths | join("\n")) + "\n")),
@@ -63,7 +67,7 @@ check() { # ARGUMENT...
   "$BUILD/gldriverctl" check --root "$T/machine" "$@" >"$T/check" 2>&1
 }
 
-for case in plain jetpack compat-default compat-null compat-absent compat-unfree compat-on enable32 settings; do
+for case in plain jetpack compat-default compat-null compat-absent compat-unfree compat-on enable32 settings readme; do
   evaluate "$case" >"$T/$case.json" || fail "$case is not evaluated"
   jq -r "$show" "$T/$case.json" | sed "s|$prefix|PACKAGE|" >"$T/$case"
   [ "${UPDATE:-}" != 1 ] || cp "$T/$case" "tests/nix/expected/$case"
@@ -100,7 +104,7 @@ refused mountpoint "services.gldriverfs.settings.gldriverfs.mountpoint"
 refused no-graphics "hardware.graphics.enable"
 
 # The rest is syntax here.
-for file in flake.nix systemd/nixos/test.nix; do nix-instantiate --parse "$file" >/dev/null; done
+for file in flake.nix systemd/nixos/test.nix "$T/readme-1.nix"; do nix-instantiate --parse "$file" >/dev/null; done
 
 # ---- the package
 if [ "$(id -u)" = 0 ]; then
