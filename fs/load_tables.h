@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* load_tables: the tables of this machine, from the process' own root whatever root is looked at:
- * what is compiled in, then PREFIX/lib/gldriverfs/NAME.ini, then /etc/gldriverfs/NAME.ini, each where
- * it is newer. Edge. */
+ * what is compiled in, then PREFIX/lib/gldriverfs/NAME.ini, then /etc/gldriverfs/NAME.ini, each
+ * where it is newer. Edge. */
 #pragma once
 
 #include "diag.h"
