@@ -104,31 +104,31 @@ $(B)/flags: FORCE
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 deps:
-	@tests/deps.sh
+	@bash tests/deps.sh
 
 # Made in a second make: what pkg-config says may be new after deps.
 demo: deps
 	@$(MAKE) --no-print-directory demo-run
 demo-run: all
-	@BUILD=$(B) tests/demo.sh
+	@BUILD=$(B) bash tests/demo.sh
 check: deps
 	@$(MAKE) --no-print-directory check-run
 check-run: all tests installable
-	@BUILD=$(B) tests/run.sh
+	@BUILD=$(B) bash tests/run.sh
 # Soaks, fuzzing, real drivers, other systems.
 check-long: deps
 	@$(MAKE) --no-print-directory check-long-run
 check-long-run: all tests installable
-	@BUILD=$(B) LONG=1 tests/run.sh
+	@BUILD=$(B) LONG=1 bash tests/run.sh
 tests: $(TEST_BINARIES) $(TEST_HELPERS) $(REPLAYS)
 unit: $(TEST_BINARIES) $(B)/gldriverfs-probe
 	@for t in $(TEST_BINARIES); do $$t || exit 1; done
 fuzzers: $(FUZZERS)
 lint:
-	@tests/deps.sh lint
+	@bash tests/deps.sh lint
 	@$(MAKE) --no-print-directory lint-run
 lint-run:
-	@LINT_FLAGS='-std=gnu11 $(subst ',,$(ALL_CPPFLAGS))' tests/lint.sh
+	@LINT_FLAGS='-std=gnu11 $(subst ',,$(ALL_CPPFLAGS))' bash tests/lint.sh
 
 # Units, man pages and what else is made for one PREFIX.
 bindir = $(PREFIX)/bin

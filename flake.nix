@@ -33,6 +33,7 @@
           packages = with pkgs; [
             cmocka
             fuse3
+            glibc.bin
             jq
             procps
             strace

@@ -40,8 +40,9 @@ has_library() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$2" 2>/dev/null)" = installed ]
 }
 
-# A user's PATH may be without sbin.
+# A user's PATH may be without sbin; a Nix shell has what it lists, and no cache of the loader's.
 has_soname() {
+  [ -z "${IN_NIX_SHELL:-}" ] || return 0
   PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -F "$1 " >/dev/null
 }
 
@@ -55,7 +56,7 @@ done
 echo "deps: missing: ${missing[*]}"
 if ! command -v apt-get >/dev/null; then
   if [ -e /etc/NIXOS ] || command -v nix >/dev/null; then
-    echo "deps: there is no apt-get here; on Nix use a shell that has these (a flake comes with a later version)" >&2
+    echo "deps: there is no apt-get here; on Nix: nix develop -c make" >&2
   else
     echo "deps: there is no apt-get here; install what your system calls these" >&2
   fi

@@ -7,7 +7,7 @@ read -ra flags <<<"${LINT_FLAGS:?called by make lint}"
 
 mapfile -t sources < <(find fs tools tests -name '*.c' | sort)
 mapfile -t headers < <(find fs tools tests -name '*.h' | sort)
-mapfile -t scripts < <(grep -rlE '^#!/bin/(ba)?sh' tests tools .ci; find tests -name '*.sh' ! -perm -u+x)
+mapfile -t scripts < <(grep -rlE '^#!/bin/(ba)?sh' tests tools systemd .ci; find tests -name '*.sh' ! -perm -u+x)
 rc=0
 step() { # NAME COMMAND... — runs one checker, goes on after a failure
   local name=$1
@@ -36,7 +36,7 @@ spdx() {
   local bad=0 file
   while IFS= read -r file; do
     head -n 3 "$file" | grep -q 'SPDX-License-Identifier: MIT' || { echo "$file: no SPDX line" && bad=1; }
-  done < <(printf '%s\n' Makefile "${sources[@]}" "${headers[@]}" "${scripts[@]}")
+  done < <(printf '%s\n' Makefile flake.nix systemd/nixos/*.nix tests/nix/*.nix "${sources[@]}" "${headers[@]}" "${scripts[@]}")
   return "$bad"
 }
 

@@ -72,6 +72,8 @@ run_one() { # NAME FILE
   replay/*) set -- "$@" "tests/fuzz/corpus/${name#replay/}" ;;
   esac
   shift 2
+  # NixOS has no /bin/bash.
+  [[ $file != *.sh ]] || wrapper+=(bash)
   timeout -k 10 "$(seconds_allowed "$name")" "${wrapper[@]}" "$file" "$@" </dev/null >"$log" 2>&1 || rc=$?
   rm -rf --one-file-system "$T"
   took=$(awk "BEGIN {printf \"%.1f\", $EPOCHREALTIME - $start}")
@@ -119,8 +121,8 @@ while read -r name file; do
   wanted "$name" "$@" || continue
   if is_alone "$name"; then alone+=("$name" "$file"); else together+=("$name" "$file"); fi
 done < <(list_tests)
-[ ${#together[@]} = 0 ] || printf '%s\0' "${together[@]}" | xargs -0 -n 2 -P "${JOBS:-2}" "$0" --one
-[ ${#alone[@]} = 0 ] || printf '%s\0' "${alone[@]}" | xargs -0 -n 2 "$0" --one
+[ ${#together[@]} = 0 ] || printf '%s\0' "${together[@]}" | xargs -0 -n 2 -P "${JOBS:-2}" bash "$0" --one
+[ ${#alone[@]} = 0 ] || printf '%s\0' "${alone[@]}" | xargs -0 -n 2 bash "$0" --one
 
 count() { cat "$logs"/*.verdict 2>/dev/null | grep -c "^$1\$" || true; }
 passed=$(count passed) failed=$(count failed) skipped=$(count skipped)

@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: MIT
 # A virtual machine with the module: nix build .#checks.x86_64-linux.nixos
-{ testers, runCommand, runCommandCC, patchelf }:
+{
+  lib,
+  testers,
+  runCommandCC,
+}:
 
 let
-  library = runCommandCC "fake-driver" { } ''
-    mkdir -p $out/lib $out/share
-    echo 'int cuInit(unsigned flags) { return flags; }' | $CC -shared -fPIC -Wl,-soname,libcuda.so.1 \
-      -o $out/lib/libcuda.so.535.1 -x c -
-    ln -s libcuda.so.535.1 $out/lib/libcuda.so.1
-    echo plain >$out/share/mark
-  '';
-  compat = runCommand "cuda12.4-cuda_compat-12.4" { nativeBuildInputs = [ patchelf ]; } ''
-    mkdir -p $out/compat
-    cp ${library}/lib/libcuda.so.535.1 $out/compat/libcuda.so.550.1
-    chmod u+w $out/compat/libcuda.so.550.1
-    patchelf --add-needed libc.so.6 $out/compat/libcuda.so.550.1
-    ln -s libcuda.so.550.1 $out/compat/libcuda.so.1
-  '';
+  driver =
+    name: directory: version:
+    runCommandCC name { } ''
+      mkdir -p $out/${directory} $out/share
+      echo 'const char *version(void); const char *version(void) { return "${version}"; }' |
+        $CC -shared -fPIC -Wl,-soname,libcuda.so.1 -o $out/${directory}/libcuda.so.${version} -x c -
+      ln -s libcuda.so.${version} $out/${directory}/libcuda.so.1
+      echo plain >$out/share/mark
+    '';
 in
 testers.runNixOSTest {
   name = "gldriverfs";
@@ -24,15 +23,15 @@ testers.runNixOSTest {
   nodes.machine = {
     hardware.graphics = {
       enable = true;
-      package = library;
+      package = driver "driver" "lib" "535.1";
     };
-    specialisation.plain.configuration.services.gldriverfs.enable = false;
-    specialisation.on.configuration.services.gldriverfs.compat.mode = "on";
+    specialisation.plain.configuration.services.gldriverfs.enable = lib.mkForce false;
+    specialisation.on.configuration.services.gldriverfs.compat.mode = lib.mkForce "on";
     imports = [ ./module.nix ];
     services.gldriverfs = {
       enable = true;
       compat.mode = "off";
-      compat.package = compat;
+      compat.package = driver "cuda12.4-cuda_compat-12.4" "compat" "550.1";
     };
   };
 

@@ -14,8 +14,12 @@ mkdir -p "$NIX_CONF_DIR"
 fail() { echo "FAIL: $*" && exit 1; }
 
 prefix=$T/package
+# The configuration that README shows is a case as well.
+awk -v dir="$T" '/^```nix$/ { n++; out = dir "/readme-" n ".nix"; next } /^```$/ { out = "" } out { print >out }' README.md
+[ -s "$T/readme-2.nix" ] || fail "README has no two blocks of Nix"
 evaluate() { # CASE
-  nix-instantiate --store dummy:// --eval --strict --json tests/nix/eval.nix --argstr case "$1" --argstr package "$prefix"
+  nix-instantiate --store dummy:// --eval --strict --json tests/nix/eval.nix --argstr case "$1" --argstr package "$prefix" \
+    --argstr readme "$T/readme-2.nix"
 }
 # shellcheck disable=SC2016 # jq's
 show='.failed[], (.etc | to_entries[] | "== /etc/\(.key)", (.value.text // "-> \(.value.link)\n" + (.value.paths | join("\n")) + "\n")),
@@ -63,7 +67,7 @@ check() { # ARGUMENT...
   "$BUILD/gldriverctl" check --root "$T/machine" "$@" >"$T/check" 2>&1
 }
 
-for case in plain jetpack compat-default compat-null compat-absent compat-unfree compat-on enable32 settings; do
+for case in plain jetpack compat-default compat-null compat-absent compat-unfree compat-on enable32 settings readme; do
   evaluate "$case" >"$T/$case.json" || fail "$case is not evaluated"
   jq -r "$show" "$T/$case.json" | sed "s|$prefix|PACKAGE|" >"$T/$case"
   [ "${UPDATE:-}" != 1 ] || cp "$T/$case" "tests/nix/expected/$case"
@@ -100,7 +104,7 @@ refused mountpoint "services.gldriverfs.settings.gldriverfs.mountpoint"
 refused no-graphics "hardware.graphics.enable"
 
 # The rest is syntax here.
-for file in flake.nix systemd/nixos/test.nix; do nix-instantiate --parse "$file" >/dev/null; done
+for file in flake.nix systemd/nixos/test.nix "$T/readme-1.nix"; do nix-instantiate --parse "$file" >/dev/null; done
 
 # ---- the package
 if [ "$(id -u)" = 0 ]; then
@@ -117,6 +121,23 @@ if [ "$(id -u)" = 0 ]; then
   ! grep -rlI "/usr/local" "$built/lib" "$built/bin" "$built/libexec" || fail "paths of another prefix"
   rm -rf "$prefix"
   ln -s "$built" "$prefix"
+
+  # ---- without NixOS: units that lead into a profile, which keeps the package from the garbage collector
+  export GLDRIVERFS_PROFILE=$T/profiles/gldriverfs DESTDIR=$T/ubuntu
+  mkdir -p "$T/profiles" "$NIX_STATE_DIR/gcroots"
+  ln -s "$T/profiles" "$NIX_STATE_DIR/gcroots/profiles"
+  systemd/nix-on-ubuntu.sh install "$prefix"
+  installed=$DESTDIR/etc/systemd/system
+  ! grep -rn "$NIX_STORE_DIR" "$DESTDIR" || fail "a unit leads into the store"
+  grep -x "ExecStart=$GLDRIVERFS_PROFILE/bin/gldriverfs --foreground --fd-store /run/opengl-driver" "$installed/gldriverfs.service" >/dev/null ||
+    fail "$(grep ^ExecStart "$installed/gldriverfs.service")"
+  says=$(SYSTEMD_UNIT_PATH=$installed: systemd-analyze verify --man=no "$installed/gldriverfs.service" 2>&1 | grep -F gldriverfs || true)
+  [ -z "$says" ] || fail "$says"
+  nix-store --gc --option build-users-group "" >"$T/gc" 2>&1 || fail "$(cat "$T/gc")"
+  "$GLDRIVERFS_PROFILE/bin/gldriverctl" --version >/dev/null || fail "collected"
+  systemd/nix-on-ubuntu.sh remove
+  [ "$(find "$DESTDIR" "$T/profiles" -not -type d)" = "" ] || fail "removing leaves $(find "$DESTDIR" "$T/profiles" -not -type d)"
+  unset DESTDIR
 else
   make -s install PREFIX="$prefix" DESTDIR=
 fi
@@ -137,5 +158,5 @@ for name in gldriverfs 'gldriverfs@run-opengl\x2ddriver\x2d32'; do
 done
 # It reads the drop-ins.
 echo "KillMode=none-such" >>"$units/gldriverfs.service.d/overrides.conf"
-SYSTEMD_UNIT_PATH=$units: systemd-analyze verify --man=no "$units/gldriverfs.service" 2>&1 | grep -F KillMode >/dev/null ||
+SYSTEMD_UNIT_PATH=$units: systemd-analyze verify --man=no "$units/gldriverfs.service" 2>&1 | grep -F overrides.conf: >/dev/null ||
   fail "verify is blind"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Configurations, as modules; tests/nix/module.sh says what each must give.
-{ fake }:
+{ fake, readme ? null }:
 let
   on = { services.gldriverfs.enable = true; hardware.graphics.enable = true; };
   compat = fake "cuda12.2-cuda_compat-12.2.34086590";
@@ -38,6 +38,7 @@ in
     # Another module of the machine.
     (gl { settings.compat.on-unknown = "on"; })
   ];
+  readme = [ readme ];
   unknown-key = [ on (gl { settings.gldriverfs.presnt = "file"; }) ];
 
   wrong-mode = [ on (gl { compat.mode = "maybe"; }) ];

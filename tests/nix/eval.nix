@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # What the module makes of one of cases.nix: files of /etc, tmpfiles rules, drop-ins of units, the activation's script.
-{ case, package }:
+{ case, package, readme ? null }:
 let
   lib = import ./lib.nix;
   stored = name: "/nix/store/00000000000000000000000000000000-${name}";
   fake = name: { type = "derivation"; inherit name; outPath = stored name; };
-  modules = (import ./cases.nix { inherit fake; }).${case};
+  modules = (import ./cases.nix { inherit fake; readme = import readme; }).${case};
   pkgs = {
     inherit fake;
     callPackage = _path: _args: { type = "derivation"; outPath = package; };
@@ -16,11 +16,11 @@ let
     pkgsi686Linux.libGL = fake "libglvnd-32";
     coreutils = "/usr";
     util-linux = "/usr";
-    cudaPackages = builtins.foldl' (found: module: module.cudaPackages or found) { } modules;
+    cudaPackages = builtins.foldl' (found: module: module.cudaPackages or found) { } (builtins.filter builtins.isAttrs modules);
   };
   config = (lib.evalModules {
     inherit lib pkgs;
-    modules = [ ./options.nix ../../systemd/nixos/module.nix ] ++ map (module: removeAttrs module [ "cudaPackages" ]) modules;
+    modules = [ ./options.nix ../../systemd/nixos/module.nix ] ++ map (module: if builtins.isAttrs module then removeAttrs module [ "cudaPackages" ] else module) modules;
   }).config;
   text = file: { text = file.text or null; link = "${file}"; paths = map toString (file.paths or [ ]); };
   rule = path: kind: r:
