@@ -45,23 +45,18 @@ static bool is_spare(const struct worker *worker)
 	return worker->index >= WORKERS && atomic_load(&worker->session->idle) >= WORKERS - 1;
 }
 
-static void *worker_run(void *data)
+/* Answers requests until the session ends: returns true; or until others are enough. */
+static bool answer_requests(struct worker *worker)
 {
-	struct worker *worker = data;
 	struct session *session = worker->session;
 	struct state_slot *slot = worker->slot;
 
-	current = worker;
-	pthread_setname_np(pthread_self(), "gldr-request");
-	crash_thread(worker->stack);
 	session_replay(session, slot);
 	while (!fuse_session_exited(session->fuse)) {
 		ssize_t got;
 
-		if (is_spare(worker)) {
-			atomic_store(&worker->ended, true);
-			return NULL;
-		}
+		if (is_spare(worker))
+			return false;
 		got = read_request(worker);
 		if (atomic_load(&session->stopping))
 			break; /* what was read stays for a successor */
@@ -72,7 +67,20 @@ static void *worker_run(void *data)
 			break;
 		session_answer(session, slot, (size_t)got);
 	}
-	if (!atomic_load(&session->stopping) && !atomic_exchange(&session->ended_told, true))
+	return true;
+}
+
+static void *worker_run(void *data)
+{
+	struct worker *worker = data;
+	struct session *session = worker->session;
+
+	current = worker;
+	pthread_setname_np(pthread_self(), "gldr-request");
+	crash_thread(worker->stack);
+	if (!answer_requests(worker))
+		atomic_store(&worker->ended, true);
+	else if (!atomic_load(&session->stopping) && !atomic_exchange(&session->ended_told, true))
 		session->ended(session->context);
 	crash_thread(NULL);
 	return NULL;
