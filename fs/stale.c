@@ -37,6 +37,11 @@ struct stale_walk {
 	/* The second walk came over a link, which sent it to the name; without one the path itself
 	 * has the name, or a directory on it that went as well. */
 	bool followed;
+	/* It has come to a directory since: the second walk has begun. */
+	bool restarted;
+	/* The kernel knew the name when it asked first: it asks for such a one twice in one walk,
+	 * whether it is still right (fuse_dentry_revalidate) and, when it is not, anew. */
+	bool asks_again;
 	uint64_t since_ms;
 };
 
@@ -173,7 +178,8 @@ static struct stale_walk *new_walk(struct stale *stale)
 	return NULL;
 }
 
-static enum stale_answer answer(struct stale *stale, pid_t thread, uint64_t hash, uint32_t *ret_ino)
+static enum stale_answer answer(
+	struct stale *stale, pid_t thread, uint64_t hash, bool known, uint32_t *ret_ino)
 {
 	struct stale_name *found = find_name(stale, hash);
 	struct stale_walk *walk = thread == 0 ? NULL : find_walk(stale, thread);
@@ -191,6 +197,10 @@ static enum stale_answer answer(struct stale *stale, pid_t thread, uint64_t hash
 			end_walk(stale, walk);
 		return STALE_SERVE;
 	}
+	if (walk && walk->asks_again && !walk->followed && !walk->restarted) {
+		walk->asks_again = false;
+		return STALE_AGAIN;
+	}
 	if (walk) {
 		bool sent = walk->followed;
 
@@ -204,12 +214,20 @@ static enum stale_answer answer(struct stale *stale, pid_t thread, uint64_t hash
 	if (!walk)
 		return absent(found);
 	walk->thread = thread;
-	walk->followed = false;
+	walk->followed = walk->restarted = false;
+	walk->asks_again = known && is_recent(found->went_ms);
 	return STALE_AGAIN;
 }
 
+uint32_t stale_ino(struct stale *stale, uint32_t parent, const char *name)
+{
+	const struct stale_name *found = find_name(stale, hash_of(parent, name));
+
+	return found ? found->ino : 0;
+}
+
 enum stale_answer stale_ask(struct stale *stale, pid_t thread, uint64_t unique, uint32_t parent,
-	const char *name, uint32_t *ret_ino)
+	const char *name, bool known, uint32_t *ret_ino)
 {
 	struct stale_given *given = &stale->table->given[unique % GIVEN];
 	enum stale_answer result;
@@ -219,7 +237,7 @@ enum stale_answer stale_ask(struct stale *stale, pid_t thread, uint64_t unique, 
 		*ret_ino = given->ino;
 		return given->answer;
 	}
-	result = answer(stale, thread, hash_of(parent, name), ret_ino);
+	result = answer(stale, thread, hash_of(parent, name), known, ret_ino);
 	given->unique = 0;
 	atomic_signal_fence(memory_order_seq_cst);
 	given->answer = result;
@@ -235,6 +253,14 @@ void stale_followed(struct stale *stale, pid_t thread)
 
 	if (walk)
 		walk->followed = true;
+}
+
+void stale_restarted(struct stale *stale, pid_t thread)
+{
+	struct stale_walk *walk = thread == 0 ? NULL : find_walk(stale, thread);
+
+	if (walk)
+		walk->restarted = true;
 }
 
 void stale_arrived(struct stale *stale, pid_t thread)

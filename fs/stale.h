@@ -8,6 +8,7 @@
  * that comes to a lost name over no link meant it: it is absent. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -35,10 +36,15 @@ enum stale_answer {
 	STALE_SERVE,
 };
 
+/* The node of a name that a publish removed, 0: it is none. */
+uint32_t stale_ino(struct stale *stale, uint32_t parent, const char *name);
 /* Thread `thread` (0: not known) looks up a name that the published view does not have, in the
- * request `unique` (0: not known): a successor that handles it again gives the same answer. */
+ * request `unique` (0: not known): a successor that handles it again gives the same answer.
+ * `known`: the kernel may hold the name's node. */
 enum stale_answer stale_ask(struct stale *stale, pid_t thread, uint64_t unique, uint32_t parent,
-	const char *name, uint32_t *ret_ino);
+	const char *name, bool known, uint32_t *ret_ino);
+/* The thread's walk has come to a directory. */
+void stale_restarted(struct stale *stale, pid_t thread);
 /* The thread's walk has come to a link that the published view has, or to its end. */
 void stale_followed(struct stale *stale, pid_t thread);
 void stale_arrived(struct stale *stale, pid_t thread);

@@ -64,12 +64,13 @@ static bool is_incoming(const struct tree *tree, const struct node *parent, cons
 static struct node *ask_stale(struct tree *tree, pid_t thread, uint64_t unique, uint64_t parent,
 	const char *name, int *ret_error, bool *ret_keep)
 {
-	struct node *node;
+	struct node *node = nodes_find(tree->nodes, stale_ino(tree->stale, (uint32_t)parent, name));
+	bool known = node && node->lookups > 0;
 	uint32_t ino;
 
 	*ret_error = -ENOENT;
 	*ret_keep = false;
-	switch (stale_ask(tree->stale, thread, unique, (uint32_t)parent, name, &ino)) {
+	switch (stale_ask(tree->stale, thread, unique, (uint32_t)parent, name, known, &ino)) {
 	case STALE_ABSENT:
 		*ret_keep = true;
 		return NULL;
@@ -104,7 +105,9 @@ int tree_lookup(struct tree *tree, uint64_t parent, const char *name, pid_t thre
 		node = nodes_find(tree->nodes, entry->ino);
 		if (node->kind == VIEW_LINK && node->target[0] != '/')
 			stale_followed(tree->stale, thread);
-		else if (node->kind != VIEW_DIRECTORY)
+		else if (node->kind == VIEW_DIRECTORY)
+			stale_restarted(tree->stale, thread);
+		else
 			stale_arrived(tree->stale, thread);
 	} else {
 		bool incoming = is_incoming(tree, node, name);

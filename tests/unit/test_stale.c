@@ -5,11 +5,12 @@
 #include <time.h>
 
 #include "stale.h"
+#include "util.h"
 
 static enum stale_answer ask(struct stale *stale, pid_t thread, const char *name)
 {
 	uint32_t ino = 0;
-	enum stale_answer answer = stale_ask(stale, thread, 0, 2, name, &ino);
+	enum stale_answer answer = stale_ask(stale, thread, 0, 2, name, false, &ino);
 
 	if (answer == STALE_SERVE)
 		assert_int_equal(ino, 40);
@@ -129,23 +130,57 @@ static void test_successor(void **state)
 	assert_int_equal(ask(stale, 3, "a"), STALE_AGAIN);
 	/* The answer did not reach the kernel: the same request once more, then the second walk. */
 	stale_arrived(stale, 3);
-	assert_int_equal(stale_ask(stale, 3, 88, 2, "a", &ino), STALE_AGAIN);
+	assert_int_equal(stale_ask(stale, 3, 88, 2, "a", false, &ino), STALE_AGAIN);
 	stale_free(stale);
 	stale = stale_new(memory);
-	assert_int_equal(stale_ask(stale, 3, 88, 2, "a", &ino), STALE_AGAIN);
+	assert_int_equal(stale_ask(stale, 3, 88, 2, "a", false, &ino), STALE_AGAIN);
 	stale_followed(stale, 3);
-	assert_int_equal(stale_ask(stale, 3, 90, 2, "a", &ino), STALE_SERVE);
+	assert_int_equal(stale_ask(stale, 3, 90, 2, "a", false, &ino), STALE_SERVE);
 	stale_free(stale);
 	stale = stale_new(memory);
 	ino = 0;
-	assert_int_equal(stale_ask(stale, 3, 90, 2, "a", &ino), STALE_SERVE);
+	assert_int_equal(stale_ask(stale, 3, 90, 2, "a", false, &ino), STALE_SERVE);
 	assert_int_equal(ino, 40);
 	stale_free(stale);
+}
+
+/* A name that the kernel knows is asked for twice in one walk: both times it is sent back. */
+static void test_known(void **state)
+{
+	static const struct {
+		bool known, restarts, follows;
+		enum stale_answer second, third;
+	} cases[] = {
+		{ true, false, false, STALE_AGAIN, STALE_ABSENT_NOW },
+		{ true, true, false, STALE_ABSENT_NOW, STALE_AGAIN },
+		{ true, true, true, STALE_SERVE, STALE_SERVE },
+		{ false, false, false, STALE_ABSENT_NOW, STALE_AGAIN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct stale *stale = stale_new(NULL);
+		uint32_t ino;
+
+		stale_note(stale, 2, "a", 40);
+		assert_int_equal(stale_ino(stale, 2, "a"), 40);
+		assert_int_equal(stale_ino(stale, 3, "a"), 0);
+		assert_int_equal(stale_ask(stale, 7, 0, 2, "a", cases[i].known, &ino), STALE_AGAIN);
+		if (cases[i].restarts)
+			stale_restarted(stale, 7);
+		if (cases[i].follows)
+			stale_followed(stale, 7);
+		/* It may be forgotten meanwhile. */
+		assert_int_equal(stale_ask(stale, 7, 0, 2, "a", false, &ino), cases[i].second);
+		assert_int_equal(stale_ask(stale, 7, 0, 2, "a", false, &ino), cases[i].third);
+		stale_free(stale);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_served),
 		cmocka_unit_test(test_full),
