@@ -92,6 +92,30 @@ for what in keeper worker umount; do
 done
 rm "$MNT/under"
 
+# A library that is replaced on the host while a program has touched half of it: the rest is the old one's, also from the
+# worker after the next.
+head -c 3000000 /dev/urandom >>"$HOST/libcuda.so.1.1"
+cp "$HOST/libcuda.so.1.1" "$T/old"
+start --no-cache
+exec 7<"$MNT/lib/libcuda.so.1.1"
+cmp -n 4096 /dev/fd/7 "$T/old"
+make_lib "$HOST/new" libcuda.so.1 new
+mv "$HOST/new" "$HOST/libcuda.so.1.1"
+ctl reload
+expect_who libcuda.so.1 new
+for _ in 1 2; do
+  kill -KILL "$worker"
+  wait_for other_worker "$worker"
+  worker=$(daemon_pid)
+  dd if=/dev/fd/7 of="$T/rest" bs=4096 skip=300 count=200 iflag=direct status=none
+  cmp "$T/rest" <(dd if="$T/old" bs=4096 skip=300 count=200 status=none) || fail "the replaced file has other bytes"
+  ctl reload
+done
+exec 7<&-
+stop_daemon
+make_driver "$HOST" 1.1 host
+inode=
+
 # Hand-over: the program on disk takes over; one that cannot be executed does not.
 cp "$GLDRIVERFS" "$T/gldriverfs"
 original=$GLDRIVERFS GLDRIVERFS=$T/gldriverfs
@@ -105,7 +129,8 @@ for round in same replaced gone; do
   wait_for other_worker "$worker"
   worker=$(daemon_pid)
   expect_same "$(keeper_pid)" "$keeper"
-  expect_same "$(stat -c %i "$MNT/lib/libcuda.so.1.1")" "$inode" "inode"
+  now=$(stat -c %i "$MNT/lib/libcuda.so.1.1")
+  expect_same "$now" "${inode:=$now}" "inode"
   executable=$(readlink "/proc/$worker/exe")
   [ "$round" = gone ] || expect_same "$executable" "$T/gldriverfs" "program after $round"
 done
