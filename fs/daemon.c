@@ -187,6 +187,14 @@ void daemon_hand_over(struct daemon *daemon)
 	atomic_store(&daemon->state->memory->handover, 1);
 }
 
+void daemon_give_way(struct daemon *daemon)
+{
+	(void)reload_stop(daemon->reload);
+	(void)session_stop(daemon->session);
+	atomic_store(&daemon->state->memory->replied, 0);
+	atomic_store(&daemon->state->memory->crashed, 1);
+}
+
 void daemon_detach(struct daemon *daemon)
 {
 	const struct state_memory *memory = daemon->state->memory;
