@@ -42,9 +42,16 @@ struct daemon {
 	int ended; /* eventfd: the connection is gone */
 	int (*renew_keeper)(void *context);
 	void *renew_context;
-	int keeper; /* pidfd of the keeper; -1: there is none */
+	int keeper;   /* pidfd of the keeper; -1: there is none */
+	int watchdog; /* timerfd; -1: the service manager has none for this process */
 };
 
 /* Listens on the control socket. Returns 0, -EADDRINUSE: a daemon answers there, or -errno, with an
  * error in diags. */
 int daemon_listen(struct daemon *daemon, struct diag_list *diags);
+/* Tells the service manager generation, compat, and whether the last reload failed (STATUS=). */
+void daemon_tell_status(const struct daemon *daemon);
+/* Makes the timer where the service manager asks for signs of life. Returns 0 or -errno. */
+int daemon_arm_watchdog(struct daemon *daemon);
+/* The timer is readable: gives one. */
+void daemon_feed_watchdog(struct daemon *daemon);
