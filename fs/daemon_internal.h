@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* daemon_internal: what the daemon's two halves share: finding its mountpoint (daemon_open.c) and
- * serving it (daemon.c). Edge. */
+/* daemon_internal: what the daemon's parts share: finding its mountpoint (daemon_open.c), starting
+ * (daemon_start.c), serving (daemon.c), its clients (daemon_ctl.c) and the service manager
+ * (daemon_notify.c). Edge. */
 #pragma once
 
 #include "ctl.h"
