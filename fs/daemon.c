@@ -41,6 +41,7 @@ static void finish_reload(struct daemon *daemon, struct reload_result *result)
 		}
 		reply = status_change_json(generation, result->changed);
 	}
+	daemon_tell_status(daemon);
 	if (result->client)
 		ctl_reply(daemon->ctl, result->client, reply);
 	else
@@ -118,6 +119,8 @@ static enum event wait_for_event(struct daemon *daemon)
 		return handle_signals(daemon);
 	if (ready == 1 && event.data.fd == daemon->keeper)
 		renew_keeper(daemon);
+	if (ready == 1 && event.data.fd == daemon->watchdog)
+		daemon_feed_watchdog(daemon);
 	if (ready == 1 && event.data.fd == watch_fd(daemon->watch) && watch_dispatch(daemon->watch))
 		reload_request(daemon->reload, 0, NULL);
 	return GO_ON;
@@ -187,6 +190,14 @@ void daemon_hand_over(struct daemon *daemon)
 	atomic_store(&daemon->state->memory->handover, 1);
 }
 
+void daemon_give_way(struct daemon *daemon)
+{
+	(void)reload_stop(daemon->reload);
+	(void)session_stop(daemon->session);
+	atomic_store(&daemon->state->memory->replied, 0);
+	atomic_store(&daemon->state->memory->crashed, 1);
+}
+
 void daemon_detach(struct daemon *daemon)
 {
 	const struct state_memory *memory = daemon->state->memory;
@@ -217,7 +228,7 @@ void daemon_forget(struct daemon *daemon)
 	daemon->plans = NULL;
 	daemon->watch = NULL;
 	daemon->pool = NULL;
-	daemon->epoll = daemon->signals = daemon->ended = daemon->keeper = -1;
+	daemon->epoll = daemon->signals = daemon->ended = daemon->keeper = daemon->watchdog = -1;
 	daemon->loaded = (struct resume_loaded){ .fuse = -1, .listener = -1 };
 	daemon->oncelog = (struct oncelog){ 0 };
 	daemon->failed = (struct diag_list){ 0 };
@@ -295,6 +306,7 @@ struct daemon *daemon_free(struct daemon *daemon)
 	closep(&daemon->signals);
 	closep(&daemon->ended);
 	closep(&daemon->keeper);
+	closep(&daemon->watchdog);
 	state_free(daemon->state);
 	free(daemon);
 	return NULL;

@@ -11,6 +11,8 @@ enum daemon_exit {
 	DAEMON_MOUNT_FAILED = 1,
 	DAEMON_POLICY = 2, /* usage, too */
 	DAEMON_SERVED = 3,
+	/* What the process before left could not be taken over this time: another one may. */
+	DAEMON_AGAIN = 4,
 	/* Between the daemon's own processes: what the process before left cannot be used. */
 	DAEMON_UNUSABLE = 99,
 };
@@ -51,6 +53,9 @@ enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags);
 bool daemon_run(struct daemon *daemon);
 /* Ends the threads so that a successor can go on; the process exits then. */
 void daemon_hand_over(struct daemon *daemon);
+/* After a daemon_start that could not go on where the process before ended: counts as a restart
+ * that failed, whatever was answered meanwhile. The process exits then. */
+void daemon_give_way(struct daemon *daemon);
 /* Takes off what is mounted by a process that is gone. */
 void daemon_detach(struct daemon *daemon);
 /* After a fork from a process that serves: nothing of what serves is there any more. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* daemon_internal: what the daemon's two halves share: finding its mountpoint (daemon_open.c) and
- * serving it (daemon.c). Edge. */
+/* daemon_internal: what the daemon's parts share: finding its mountpoint (daemon_open.c), starting
+ * (daemon_start.c), serving (daemon.c), its clients (daemon_ctl.c) and the service manager
+ * (daemon_notify.c). Edge. */
 #pragma once
 
 #include "ctl.h"
@@ -42,9 +43,16 @@ struct daemon {
 	int ended; /* eventfd: the connection is gone */
 	int (*renew_keeper)(void *context);
 	void *renew_context;
-	int keeper; /* pidfd of the keeper; -1: there is none */
+	int keeper;   /* pidfd of the keeper; -1: there is none */
+	int watchdog; /* timerfd; -1: the service manager has none for this process */
 };
 
 /* Listens on the control socket. Returns 0, -EADDRINUSE: a daemon answers there, or -errno, with an
  * error in diags. */
 int daemon_listen(struct daemon *daemon, struct diag_list *diags);
+/* Tells the service manager generation, compat, and whether the last reload failed (STATUS=). */
+void daemon_tell_status(const struct daemon *daemon);
+/* Makes the timer where the service manager asks for signs of life. Returns 0 or -errno. */
+int daemon_arm_watchdog(struct daemon *daemon);
+/* The timer is readable: gives one. */
+void daemon_feed_watchdog(struct daemon *daemon);

@@ -332,6 +332,7 @@ static int watch_descriptors(struct daemon *daemon)
 		reload_fd(daemon->reload),
 		ctl_fd(daemon->ctl),
 		watch_fd(daemon->watch),
+		daemon->watchdog,
 	};
 
 	daemon->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -362,7 +363,9 @@ enum daemon_exit daemon_start(struct daemon *daemon, struct diag_list *diags)
 		return failed;
 	failed = state_stage(daemon->state) == STATE_FRESH ? start_first(daemon, diags)
 							   : start_resumed(daemon, diags);
-	if (!failed && watch_descriptors(daemon) < 0)
+	if (!failed && (daemon_arm_watchdog(daemon) < 0 || watch_descriptors(daemon) < 0))
 		failed = DAEMON_MOUNT_FAILED;
+	if (!failed)
+		daemon_tell_status(daemon);
 	return failed;
 }

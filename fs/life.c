@@ -40,10 +40,13 @@ static int store(const struct state *state)
  * found to the next one. Returns what to exit with. */
 static int fail(struct life *life, enum daemon_exit status, bool resumes)
 {
+	if (resumes) {
+		daemon_give_way(life->daemon);
+		return status == DAEMON_UNUSABLE ? DAEMON_UNUSABLE : DAEMON_AGAIN;
+	}
 	atomic_store(&daemon_state(life->daemon)->memory->exit_status, (int)status);
-	if (!resumes)
-		daemon_free(life->daemon); /* who waits finds nothing of it */
-	if (life->parent >= 0 && !resumes)
+	daemon_free(life->daemon); /* who waits finds nothing of it */
+	if (life->parent >= 0)
 		launch_tell(life->parent, status);
 	return (int)status;
 }
@@ -161,10 +164,9 @@ static bool take_state(struct state **ret_state)
 }
 
 /* Where there is no keeper: whether the restarts have failed too often. */
-static bool is_hopeless(struct life *life)
+static bool is_hopeless(struct life *life, unsigned failures)
 {
 	struct state *state = daemon_state(life->daemon);
-	unsigned failures = state_begin(state, false);
 
 	if (failures < STATE_FAILURES_MAX)
 		return false;
@@ -181,13 +183,16 @@ static int go_on(struct life *life, struct state *state)
 {
 	_cleanup_(diag_clear) struct diag_list diags = { 0 };
 	enum daemon_exit status;
+	unsigned failures = life->stored ? state_begin(state, false) : 0;
 
+	atomic_store(&state->memory->crashed, 1); /* where it goes no further, which frees it */
 	status = daemon_adopt(&life->options, state, &life->daemon, &diags);
 	life_print(&diags, status);
 	if (status)
-		return status;
+		return failures < STATE_FAILURES_MAX ? DAEMON_AGAIN : DAEMON_MOUNT_FAILED;
+	atomic_store(&state->memory->crashed, 0);
 	make_keeper(life);
-	if (life->stored && is_hopeless(life))
+	if (life->stored && is_hopeless(life, failures))
 		return DAEMON_MOUNT_FAILED;
 	atomic_store(&state->memory->handover, 0);
 	return work(life);

@@ -32,7 +32,8 @@ static const char usage[] =
 	"SIGHUP reloads, SIGTERM unmounts; gldriverctl asks and steers a running gldriverfs.\n"
 	"\n"
 	"Exit status: 0 the mount answers (or has ended, in the foreground), 1 mounting failed,\n"
-	"2 the policy or the command line is wrong, 3 the mountpoint is already served.\n";
+	"2 the policy or the command line is wrong, 3 the mountpoint is already served,\n"
+	"4 an earlier process' mount could not be taken over this time (--fd-store).\n";
 
 enum {
 	OPTION_CONFIG = 1,

@@ -16,6 +16,10 @@
 #include "touched.h"
 #include "util.h"
 
+#ifndef FUSE_SUPER_MAGIC /* linux/magic.h before 5.13 */
+#define FUSE_SUPER_MAGIC 0x65735546
+#endif
+
 #define LOOKS_MAX 4  /* at a name that changes while it is looked at */
 #define LINKS_MAX 40 /* as the kernel's MAXSYMLINKS */
 

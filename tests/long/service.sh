@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The package and its service under systemd as PID 1 (nspawn, this machine's root with an overlay): lintian; install, start,
-# reload, kill, restart, upgrade under a reader, a binary that cannot be executed, remove, purge.
+# reload, kill, restart, upgrade under a reader, the watchdog, a take-over that fails, a binary that cannot be executed, a
+# user's service, remove, purge. SUITES (bullseye trixie): also Debians with another systemd, where the package is built.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 T=${T:-$(mktemp -d)}
@@ -16,6 +17,13 @@ main_pid() { systemctl show -P MainPID gldriverfs; }
 is_another() { [ "$(main_pid)" != "$1" ] && [ "$(main_pid)" != 0 ] && [ "$(systemctl is-active gldriverfs)" = active ]; }
 is_mounted() { findmnt -n -o SOURCE "$mnt" | grep -x gldriverfs:gldriverfs >/dev/null; }
 is_unmounted() { ! findmnt "$mnt" >/dev/null; }
+pause() { read -rt "$1" _ <> <(:) || true; }
+drop_in() { # LINE... — of the service, for its next process; none: as it was
+  rm -rf /run/systemd/system/gldriverfs.service.d
+  mkdir -p /run/systemd/system/gldriverfs.service.d
+  [ $# = 0 ] || printf '%s\n' "$@" >/run/systemd/system/gldriverfs.service.d/test.conf
+  systemctl daemon-reload
+}
 # What a program does all the time; it counts what failed.
 read_for_ever() {
   local failed=0 done=0
@@ -41,38 +49,71 @@ inside() {
   is_mounted || fail "PID 1 does not see the mount"
   cmp $lib /srv/driver/libcuda.so.1.1
   gldriverctl status >/dev/null
+  status_is() { [[ $(systemctl show -P StatusText gldriverfs) = "generation $(gldriverctl --json status | jq -r '.generation[:8]'), compat off ("*")$1" ]]; }
+  status_is "" || fail "STATUS= is $(systemctl show -P StatusText gldriverfs)"
 
   echo "reload"
   systemctl reload gldriverfs
   printf '[compat]\nmode = maybe\n' >/etc/gldriverfs/gldriverfs.conf.d/zz.conf
   ! systemctl reload gldriverfs 2>/dev/null || fail "a bad policy is taken"
   journalctl -u gldriverfs --no-pager | grep -F zz.conf:2 >/dev/null || fail "the error is not told"
+  status_is "; the last reload failed" || fail "STATUS= is $(systemctl show -P StatusText gldriverfs)"
   rm /etc/gldriverfs/gldriverfs.conf.d/zz.conf
   cmp $lib /srv/driver/libcuda.so.1.1
   # A library's version is asked of it in a child that is another user.
   printf '[gldriverfs]\ndriver-probe = yes\n' >/etc/gldriverfs/gldriverfs.conf.d/probe.conf
   systemctl reload gldriverfs
+  status_is "" || fail "STATUS= is $(systemctl show -P StatusText gldriverfs)"
   gldriverctl --json facts | jq -e '.facts[] | select(.name == "host-cuda" and .value == "12.3")' >/dev/null ||
     { gldriverctl facts && fail "the probe"; }
 
+  drop_in '[Service]' 'WatchdogSec=1' # of the next process
   read_for_ever &
   reader=$!
-  for how in "kill -9" "systemctl restart" "dpkg -i"; do
+  for how in "kill -9" "systemctl restart" "kill -STOP" "dpkg -i"; do
     echo "$how"
     before=$(main_pid)
     case $how in
-    kill*) kill -9 "$before" ;;
+    kill*) $how "$before" ;; # a stopped one is the watchdog's
     systemctl*) systemctl restart gldriverfs ;;
     dpkg*) dpkg -i /out/second.deb ;;
     esac
     until_true is_another "$before"
     cmp $lib /srv/driver/libcuda.so.1.1
   done
+  # One that lives is left alone.
+  before=$(main_pid)
+  pause 3
+  [ "$(main_pid)" = "$before" ] || fail "the watchdog took one that lives"
+  journalctl -u gldriverfs --no-pager | grep -ci 'watchdog timeout' >/run/barks
+  [ "$(cat /run/barks)" = 1 ] || fail "the watchdog barked $(cat /run/barks) times"
+
+  echo "a take-over that fails once"
+  drop_in '[Service]' 'ExecStart=' "ExecStart=/bin/sh -c 'if [ -s /run/short ]; then sed -i 1d /run/short; ulimit -n 8; fi; \\
+    exec /usr/bin/gldriverfs --foreground --fd-store $mnt'"
+  echo once >/run/short
+  before=$(main_pid)
+  kill -9 "$before"
+  until_true is_another "$before"
+  until_true [ ! -s /run/short ]
+  until_true is_another "$before"
+  cmp $lib /srv/driver/libcuda.so.1.1
   : >/run/enough
   wait $reader
   read -r reads failed </run/reads
   echo "$reads reads, $failed failed"
   [ "$reads" -gt 10 ] && [ "$failed" = 0 ] || fail "reads failed"
+
+  echo "take-overs that fail for ever"
+  seq 100 >/run/short
+  kill -9 "$(main_pid)"
+  until_true is_unmounted
+  [ "$(systemctl is-active gldriverfs)" = failed ] || fail "$(systemctl is-active gldriverfs)"
+  [ "$(wc -l </run/short)" = 94 ] || fail "it was tried $((100 - $(wc -l </run/short))) times"
+  ls $mnt >/dev/null || fail "what lies under the mount is out of reach"
+  drop_in
+  systemctl reset-failed gldriverfs
+  systemctl start gldriverfs
 
   ! journalctl --no-pager | grep -F 'fchmod() of' || fail "tmpfiles touches the mount"
   echo "a binary that cannot be executed"
@@ -104,6 +145,8 @@ inside() {
   is_mounted || fail "a living mount was detached"
   systemctl stop gldriverfs
   is_unmounted || fail "stop"
+  ! pgrep -x gldriverfs || fail "stop leaves a process"
+  bash /out/user-inside.sh || fail "a user's service"
   printf '[gldriverfs]\nrunpath = none\n[layer host]\ndir = /srv/driver\n' >'/etc/gldriverfs/srv-the\x2dother.conf'
   systemctl start 'gldriverfs@srv-the\x2dother.service' || { journalctl --no-pager -u 'gldriverfs@*' && fail "a further mount"; }
   cmp /srv/the-other/lib/libcuda.so.1 /srv/driver/libcuda.so.1.1
@@ -125,52 +168,72 @@ inside() {
   return $rc
 }
 if [ "${1:-}" = --inside ]; then
+  systemctl --version | head -n 1
   inside
   exit
 fi
 
+. tests/lib/nspawn.sh
 [ "$(id -u)" = 0 ] || { echo "needs root" && exit 77; }
 for program in systemd-nspawn dpkg-deb lintian jq; do
   command -v $program >/dev/null || { echo "needs $program" && exit 77; }
 done
-make --no-print-directory deb >"$T/make" 2>&1 || { tail -n 20 "$T/make" && exit 1; }
-deb=$(realpath "$(tail -n 1 "$T/make")")
-lintian --allow-root --fail-on error "$deb" 2>&1 | grep -v ^W: || true
-lintian --allow-root --fail-on error "$deb" >/dev/null 2>&1 || fail "lintian"
-
-mkdir "$T/out" "$T/hostroot"
-cp "$deb" "$T/out/first.deb"
-dpkg-deb -R "$deb" "$T/second"
-sed -i 's/^Version: .*/&.1/' "$T/second/DEBIAN/control"
-dpkg-deb --root-owner-group -b "$T/second" "$T/out/second.deb" >/dev/null
-cp "$0" "$T/out/service.sh"
 echo 'int cuDriverGetVersion(int *version); int cuDriverGetVersion(int *version) { *version = 12030; return 0; }' >"$T/cuda.c"
-cc -shared -fPIC -Wl,-soname,libcuda.so.1 -o "$T/out/libcuda.so.1.1" "$T/cuda.c"
-cat >"$T/itest.service" <<END
-[Unit]
-SuccessAction=exit
-FailureAction=exit
-[Service]
-Type=oneshot
-WorkingDirectory=/
-ExecStart=/out/inside
-StandardOutput=file:/out/log
-StandardError=inherit
-END
-printf '#!/bin/sh\nexec bash -euo pipefail /out/service.sh --inside\n' >"$T/out/inside"
-chmod 755 "$T" "$T/out" "$T/out/inside"
-sed -i 's|^cd "$(dirname.*|cd /|' "$T/out/service.sh"
-# Without a cgroup manager of our own.
-run=gldriverfs-$$
-for hierarchy in /sys/fs/cgroup/systemd /sys/fs/cgroup/unified; do
-  [ ! -d $hierarchy ] || { mkdir -p $hierarchy/$run && echo $$ >$hierarchy/$run/cgroup.procs; }
-done
+
+run_in() { # ROOT DEB
+  local out rc=0
+  out=$(mktemp -d "$T/out.XXXX")
+  chmod 755 "$T" "$out"
+  cp "$2" "$out/first.deb"
+  rm -rf "$T/second"
+  dpkg-deb -R "$2" "$T/second"
+  sed -i 's/^Version: .*/&.1/' "$T/second/DEBIAN/control"
+  dpkg-deb --root-owner-group -b "$T/second" "$out/second.deb" >/dev/null
+  cc -shared -fPIC -Wl,-soname,libcuda.so.1 -o "$out/libcuda.so.1.1" "$T/cuda.c"
+  sed 's|^cd "$(dirname.*|cd /|' "$0" >"$out/service.sh"
+  cp tests/lib/user-inside.sh "$out"
+  echo 'bash -euo pipefail /out/service.sh --inside' >"$out/inside"
+  boot "$1" "$out" inside || rc=$?
+  cat "$out/log" 2>/dev/null || tail -n 20 "$out/console"
+  return $rc
+}
+# A suite's root with what the package is built with; kept, it takes minutes.
+suite_root() { # SUITE
+  local root=${GLDRIVERFS_CACHE:-${TMPDIR:-/tmp}/gldriverfs-cache-$(id -u)}/root-$1
+  [ ! -d "$root" ] || { echo "$root" && return; }
+  command -v debootstrap >/dev/null || { echo "needs debootstrap" >&2 && return 77; }
+  rm -rf --one-file-system "$root.new"
+  mkdir -p -m 700 "${root%/*}"
+  { debootstrap --variant=minbase "$1" "$root.new" && cp /etc/resolv.conf "$root.new/etc/" &&
+    printf '#!/bin/sh\nexit 101\n' >"$root.new/usr/sbin/policy-rc.d" && chmod 755 "$root.new/usr/sbin/policy-rc.d" &&
+    DEBIAN_FRONTEND=noninteractive chroot "$root.new" apt-get -q -y install --no-install-recommends systemd systemd-sysv dbus \
+      dbus-user-session libpam-systemd fuse3 libfuse3-dev libinih-dev libjansson-dev uuid-dev pkg-config gcc libc6-dev make jq \
+      procps bash-completion scdoc dpkg-dev; } >"$T/suite.log" 2>&1 ||
+    { echo "$1 cannot be had: $(tail -n 1 "$T/suite.log")" >&2 && return 77; }
+  mv "$root.new" "$root"
+  echo "$root"
+}
+build_in() { # ROOT — its package, built from the commit; prints the name
+  rm -rf "$T/src"
+  mkdir "$T/src"
+  git archive HEAD | tar -x -C "$T/src"
+  # shellcheck disable=SC2016 # the inner shell's
+  unshare -m --propagation private sh -c 'mkdir -p "$1/src" && mount --bind "$2" "$1/src" && chroot "$1" make -C /src \
+    --no-print-directory deb' sh "$1" "$T/src" >"$T/make" 2>&1 || { tail -n 20 "$T/make" >&2 && return 1; }
+  echo "$T/src/$(tail -n 1 "$T/make")"
+}
+
 rc=0
-# shellcheck disable=SC2016 # the inner shell's
-unshare -m --propagation=slave sh -c 'mount --bind / "$1/hostroot" && SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 exec systemd-nspawn -q \
-  -D "$1/hostroot" --volatile=overlay --register=no --keep-unit -b --console=pipe --machine="$2" --capability=all \
-  --system-call-filter=bpf --private-network --bind="$1/out:/out" \
-  --bind-ro="$1/itest.service:/etc/systemd/system/itest.service" systemd.unit=itest.service' sh "$T" "$run" \
-  >"$T/console" 2>&1 </dev/null || rc=$?
-cat "$T/out/log" 2>/dev/null || tail -n 20 "$T/console"
+if [ -z "${ONLY_SUITES:-}" ]; then
+  make --no-print-directory deb >"$T/make" 2>&1 || { tail -n 20 "$T/make" && exit 1; }
+  deb=$(realpath "$(tail -n 1 "$T/make")")
+  lintian --allow-root --fail-on error "$deb" 2>&1 | grep -v ^W: || true
+  lintian --allow-root --fail-on error "$deb" >/dev/null 2>&1 || fail "lintian"
+  run_in / "$deb"
+fi
+for suite in ${SUITES:-bullseye trixie}; do
+  root=$(suite_root "$suite") || { rc=$? && continue; }
+  deb=$(build_in "$root") || fail "$suite: the package"
+  run_in "$root" "$deb" || fail "$suite"
+done
 exit $rc
