@@ -185,9 +185,14 @@ void daemon_set_renew(struct daemon *daemon, int (*renew)(void *context), void *
 
 void daemon_hand_over(struct daemon *daemon)
 {
-	(void)reload_stop(daemon->reload);
-	(void)session_stop(daemon->session);
+	pid_t keeper = atomic_load(&daemon->state->memory->keeper);
+	bool hangs = !reload_stop(daemon->reload);
+
+	hangs = !session_stop(daemon->session) || hangs;
 	atomic_store(&daemon->state->memory->handover, 1);
+	/* This process may not end before a hung thread does; the keeper is not to wait for it. */
+	if (hangs && keeper > 0)
+		(void)kill(keeper, SIGUSR2);
 }
 
 void daemon_give_way(struct daemon *daemon)

@@ -23,8 +23,8 @@
 /* Restarts that fail come at once up to here, then ever later. */
 #define PATIENCE   3
 #define BACKOFF_MS 100
-/* How long a worker that has unmounted may take to end. One of its threads may hang in a source's
- * file system where no signal ends it. */
+/* How long a worker that has unmounted or handed over may take to end. One of its threads may hang
+ * in a source's file system where no signal ends it. */
 #define ENDING_MS 500
 
 /* One keeper's run. */
@@ -107,31 +107,35 @@ static int start_worker(struct run *run, bool executes)
 	return 0;
 }
 
-/* Returns whether one of them was to stop. */
+/* Returns whether one of them was to end the worker. */
 static bool forward_signals(const struct run *run)
 {
 	struct signalfd_siginfo info;
-	bool stops = false;
+	bool ends = false;
 
 	while (read(run->signals, &info, sizeof(info)) == sizeof(info)) {
 		int number = info.ssi_signo == SIGINT ? SIGTERM : (int)info.ssi_signo;
 
 		(void)syscall(SYS_pidfd_send_signal, run->pidfd, number, NULL, 0);
-		stops |= number == SIGTERM;
+		ends |= number == SIGTERM || number == SIGUSR2;
 	}
-	return stops;
+	return ends;
 }
 
-/* How long to wait for the worker, which has been told to stop: in short turns until it has
- * unmounted, then once. */
+/* How long to wait for the worker, which has been told to end: in short turns until it has
+ * unmounted or handed over, then once. */
 static int patience(const struct run *run, bool told)
 {
+	const struct state *state = run->keeper->state;
+
 	if (!told)
 		return -1;
-	return state_stage(run->keeper->state) == STATE_ENDED ? ENDING_MS : 50;
+	return state_stage(state) == STATE_ENDED || atomic_load(&state->memory->handover)
+		       ? ENDING_MS
+		       : 50;
 }
 
-/* Waits for the worker's end, or until it has unmounted and does not come to it. */
+/* Waits for the worker's end, or until it has unmounted or handed over and does not come to it. */
 static void await_worker(struct run *run)
 {
 	struct pollfd wait[] = {
@@ -160,6 +164,9 @@ static void await_worker(struct run *run)
 		run->exits = WIFEXITED(status);
 		run->status = run->exits ? WEXITSTATUS(status) : WTERMSIG(status);
 	}
+	/* One that hung when it handed over. */
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
 	closep(&run->pidfd);
 	run->pidfd = -1;
 }

@@ -38,6 +38,10 @@ others_answer() { # WHAT
   took=$(($(ms) - start))
   [ $took -lt 2000 ] || fail "$1: $took ms"
 }
+other_worker() {
+  local now
+  now=$(timeout 2 "$GLDRIVERCTL" --mount "$MNT" --json status | jq .pid) && [ "${now:-$1}" != "$1" ]
+}
 reload_works() { timeout 10 "$GLDRIVERCTL" --mount "$MNT" reload >"$T/out" 2>&1; }
 
 for way in stopped held; do
@@ -73,6 +77,12 @@ for way in stopped held; do
   others_answer "after the reloads, $way"
   [ "$(threads)" -le $((hung + 2)) ] || fail "$way: $(threads) threads after the reloads, $hung before"
   expect_same "$(generation)" "$first"
+
+  # A hand-over does not wait for reads and scan; the reads go on with the successor.
+  worker=$(daemon_pid)
+  kill -USR2 "$worker"
+  wait_for other_worker "$worker"
+  others_answer "after the hand-over, $way"
 
   # Optional: left out, with a word about it; what it had closes without anybody waiting.
   sed -i 's/^optional = no/optional = yes/' "$POLICY"
