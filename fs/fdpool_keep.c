@@ -60,7 +60,7 @@ static int put_all(struct fdpool *pool, struct chest *chest, struct chest_item *
 	int error = chest_put(chest, items, count, &put);
 
 	done = put;
-	if (error == -EAGAIN && compact(pool, chest) == 0) {
+	if ((error == -EAGAIN || error == -ETOOMANYREFS) && compact(pool, chest) == 0) {
 		error = chest_put(chest, items + done, count - done, &put);
 		done += put;
 	}

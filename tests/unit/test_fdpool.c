@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include "../proto/world.h"
+#include "chest.h"
 #include "fdpool.h"
+#include "in_child.h"
+#include "state.h"
 
 #define LIMIT   4
 #define SOURCES 10
@@ -143,6 +146,54 @@ static void test_raise_limit(void **state)
 	assert_true(room >= 8 && room < limit.rlim_max);
 }
 
+enum { BATCH = 20 };
+
+static void make_batch(const char *directory, char kind, struct fdpool *pool, struct source **ret)
+{
+	char name[16];
+
+	for (int i = 0; i < BATCH; i++) {
+		snprintf(name, sizeof(name), "%c%d", kind, i);
+		ret[i] = world_source(directory, name, name, pool);
+	}
+}
+
+/* What is kept of files that have gone makes room where the user may have few under way. */
+static void few_under_way(const void *context)
+{
+	struct source *first[BATCH], *second[BATCH];
+	struct rlimit limit = { 256, 256 };
+	struct fdpool *pool = fdpool_new(1000);
+	atomic_ullong last = CHEST_FIRST_PIN;
+	struct chest_item item;
+	struct chest chest;
+	size_t put;
+	int error;
+
+	make_batch(context, 'a', pool, first);
+	make_batch(context, 'b', pool, second);
+	if (geteuid() == 0)
+		CHECK(setresuid(54322, 54322, 54322) == 0); /* nobody else is that one */
+	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	CHECK(chest_new(&chest) == 0);
+	CHECK(fdpool_keep(pool, &chest, &last, first, BATCH) == 0);
+	item.fd = fdpool_acquire(pool, first[0]);
+	do
+		item.id = atomic_fetch_add(&last, 1) + 1;
+	while ((error = chest_put(&chest, &item, 1, &put)) == 0);
+	CHECK(error == -ETOOMANYREFS);
+	CHECK(fdpool_keep(pool, &chest, &last, second, BATCH) == 0);
+}
+
+static void test_few_under_way(void **state)
+{
+	char *directory = world_directory();
+
+	(void)state;
+	in_child(few_under_way, directory);
+	world_remove(directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +202,7 @@ int main(void)
 		cmocka_unit_test(test_in_use),
 		cmocka_unit_test(test_reveal),
 		cmocka_unit_test(test_raise_limit),
+		cmocka_unit_test(test_few_under_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
