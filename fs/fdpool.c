@@ -78,39 +78,46 @@ static void pin_put_back(struct pin *pin)
 	pin->pool->unpinned += pin_counts_as_unpinned(pin);
 }
 
-/* Closes the least recently used descriptor of a queue. Returns whether there was one. */
-static bool evict_from(struct fdpool *pool, struct pin_queue *queue)
+/* Takes the least recently used descriptor of a queue out. It is to be closed without the lock: a
+ * source that hangs holds up the close (FLUSH). Returns it, -1: there is none. */
+static int evict_from(struct fdpool *pool, struct pin_queue *queue)
 {
 	struct pin *pin = TAILQ_FIRST(queue);
+	int fd;
 
 	if (!pin)
-		return false;
+		return -1;
 	pin_take_out(pin);
-	close(pin->fd);
-	pin->fd = -1;
+	fd = steal_fd(&pin->fd);
 	pool->held--;
 	pin_put_back(pin);
-	return true;
+	return fd;
 }
 
 /* Makes room for one more descriptor. One of a file that nobody has seen takes nobody's place who
- * has been seen, unless it is needed now. */
-static bool make_room(struct fdpool *pool, bool needed)
+ * has been seen, unless it is needed now. Returns whether there is room, with *ret_evicted to be
+ * closed without the lock, or -1. */
+static bool make_room(struct fdpool *pool, bool needed, int *ret_evicted)
 {
-	if (pool->held < pool->limit || evict_from(pool, &pool->unseen))
+	*ret_evicted = -1;
+	if (pool->held < pool->limit)
 		return true;
-	return needed && evict_from(pool, &pool->seen);
+	*ret_evicted = evict_from(pool, &pool->unseen);
+	if (*ret_evicted < 0 && needed)
+		*ret_evicted = evict_from(pool, &pool->seen);
+	return *ret_evicted >= 0;
 }
 
 static void pin_destroy(struct source *source)
 {
+	_cleanup_(closep) int fd = -1;
 	struct pin *pin = source->pin;
 	struct fdpool *pool = pin->pool;
 
 	pthread_mutex_lock(&pool->lock);
 	pin_take_out(pin);
 	if (pin->fd >= 0) {
-		close(pin->fd);
+		fd = steal_fd(&pin->fd);
 		pool->held--;
 	}
 	if (pin->kept_as) {
@@ -144,12 +151,13 @@ static struct pin *pin_of(struct fdpool *pool, struct source *source)
 
 void fdpool_offer(void *context, struct source *source, int fd)
 {
+	_cleanup_(closep) int evicted = -1;
 	struct fdpool *pool = context;
 	struct pin *pin;
 
 	pthread_mutex_lock(&pool->lock);
 	pin = pin_of(pool, source);
-	if (pin && pin->fd < 0 && make_room(pool, false)) {
+	if (pin && pin->fd < 0 && make_room(pool, false, &evicted)) {
 		pin_take_out(pin);
 		pin->fd = steal_fd(&fd);
 		pool->held++;
@@ -176,6 +184,7 @@ static int open_again(const struct source *source)
 
 int fdpool_acquire(struct fdpool *pool, struct source *source)
 {
+	_cleanup_(closep) int evicted = -1;
 	struct pin *pin;
 	int fd;
 
@@ -195,16 +204,19 @@ int fdpool_acquire(struct fdpool *pool, struct source *source)
 	fd = open_again(source);
 	if (fd == -EMFILE) {
 		pthread_mutex_lock(&pool->lock);
-		if (!evict_from(pool, &pool->unseen))
-			evict_from(pool, &pool->seen);
+		evicted = evict_from(pool, &pool->unseen);
+		if (evicted < 0)
+			evicted = evict_from(pool, &pool->seen);
 		pthread_mutex_unlock(&pool->lock);
+		closep(&evicted);
+		evicted = -1;
 		fd = open_again(source);
 	}
 	if (fd < 0 || !pin)
 		return fd;
 
 	pthread_mutex_lock(&pool->lock);
-	if (pin->fd < 0 && make_room(pool, true)) {
+	if (pin->fd < 0 && make_room(pool, true, &evicted)) {
 		pin_take_out(pin);
 		pin->fd = fd;
 		pin->users++;
