@@ -17,6 +17,7 @@ program:ldconfig:libc-bin
 program:unshare:util-linux
 program:ps:procps
 program:strace:strace
+program:bwrap:bubblewrap
 soname:libvulkan.so.1:libvulkan1
 library:fuse3:libfuse3-dev
 library:inih:libinih-dev
