@@ -65,7 +65,7 @@ export -f machine where_drivers_are
   # Another mountpoint is another instance: the machine's policy has to be named.
   policy=()
   for file in /run/gldriverfs /etc/gldriverfs /usr/lib/gldriverfs; do
-    [ ! -r $file/gldriverfs.conf ] || { policy=(--config $file/gldriverfs.conf) && break; }
+    [ ! -r $file/gldriverfs.conf ] || { policy=(--config "$file/gldriverfs.conf") && break; }
   done
   if step "mount ${policy[*]}" gldriverfs "${policy[@]}" "$mnt"; then
     ctl=(gldriverctl --mount "$mnt")
