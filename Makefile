@@ -189,6 +189,9 @@ uninstall:
 	-rmdir --ignore-fail-on-non-empty $(addprefix $(DESTDIR),$(libexecdir) $(docdir)/examples $(docdir) $(libdir))
 # A Debian package of this machine's architecture: build/gldriverfs_VERSION_ARCH.deb.
 deb:
+	@bash tests/deps.sh deb
+	@$(MAKE) --no-print-directory deb-run
+deb-run:
 	@rm -rf build/deb/tree
 	@$(MAKE) --no-print-directory VARIANT=deb SAN= PREFIX=/usr DESTDIR=build/deb/tree install
 	@VERSION=$(VERSION) tools/deb/build.sh build/deb/tree
@@ -198,5 +201,5 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .PHONY: all deps demo demo-run check check-run check-long check-long-run tests unit fuzzers lint lint-run \
-	man installable install uninstall deb clean FORCE
+	man installable install uninstall deb deb-run clean FORCE
 .SECONDARY:

@@ -34,6 +34,7 @@
             cmocka
             fuse3
             glibc.bin
+            bubblewrap
             jq
             procps
             strace

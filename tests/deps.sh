@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# deps.sh [lint] — installs what `make`, `make check` and `make demo` need (with "lint": what `make lint` needs too) on
-# Debian and Ubuntu. Does nothing, at once, where nothing is missing.
+# deps.sh [lint|deb] — installs what `make`, `make check` and `make demo` need (with a word: what `make lint` or `make deb`
+# needs too) on Debian and Ubuntu. Does nothing, at once, where nothing is missing.
 set -euo pipefail
 
 # A program that must be there, a library's pkg-config name, or the SONAME of one that is only loaded, and the package
@@ -17,6 +17,7 @@ program:ldconfig:libc-bin
 program:unshare:util-linux
 program:ps:procps
 program:strace:strace
+program:bwrap:bubblewrap
 soname:libvulkan.so.1:libvulkan1
 library:fuse3:libfuse3-dev
 library:inih:libinih-dev
@@ -28,7 +29,13 @@ program:clang-format:clang-format
 program:clang-tidy:clang-tidy
 program:cppcheck:cppcheck
 program:shellcheck:shellcheck"
-[ "${1:-}" != lint ] || needed+=$lint
+deb="
+program:dpkg-shlibdeps:dpkg-dev
+program:scdoc:scdoc"
+case ${1:-} in
+lint) needed+=$lint ;;
+deb) needed+=$deb ;;
+esac
 
 has_program() {
   command -v "$1" >/dev/null || [ -x "/sbin/$1" ] || [ -x "/usr/sbin/$1" ]

@@ -12,7 +12,7 @@ logs=$BUILD/tests/log
 
 list_tests() {
   local file
-  for file in tests/include.sh tests/golden.sh tests/machines.sh tests/probes.sh tests/completion.sh tests/install.sh tests/manual.sh; do
+  for file in tests/include.sh tests/golden.sh tests/machines.sh tests/probes.sh tests/completion.sh tests/install.sh tests/manual.sh tests/readme.sh; do
     [ ! -x "$file" ] || echo "script/$(basename "$file" .sh) $file"
   done
   for file in tests/unit/test_*.c; do
