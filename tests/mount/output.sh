@@ -55,6 +55,9 @@ coloured() { # ENVIRONMENT...: whether the answer on a terminal has an escape
   grep -q "generation" "$T/typescript" || fail "no answer on a terminal: $(cat "$T/typescript")"
   grep -q $'\033' "$T/typescript"
 }
+# A root without a terminal of its own.
+[ -e /dev/ptmx ] || ln -s pts/ptmx /dev/ptmx
+[ -e /dev/pts/ptmx ] || { mkdir -p /dev/pts && mount -t devpts -o newinstance,ptmxmode=666 devpts /dev/pts; }
 if command -v script >/dev/null; then
   coloured TERM=xterm || fail "no colour on a terminal"
   not coloured TERM=xterm NO_COLOR=1 || fail "colour with NO_COLOR"
