@@ -203,7 +203,7 @@ suite_root() { # SUITE
   [ ! -d "$root" ] || { echo "$root" && return; }
   command -v debootstrap >/dev/null || { echo "needs debootstrap" >&2 && return 77; }
   rm -rf --one-file-system "$root.new"
-  mkdir -p -m 700 "${root%/*}"
+  mkdir -p "${root%/*}" && chmod 700 "${root%/*}"
   { debootstrap --variant=minbase "$1" "$root.new" && cp /etc/resolv.conf "$root.new/etc/" &&
     printf '#!/bin/sh\nexit 101\n' >"$root.new/usr/sbin/policy-rc.d" && chmod 755 "$root.new/usr/sbin/policy-rc.d" &&
     DEBIAN_FRONTEND=noninteractive chroot "$root.new" apt-get -q -y install --no-install-recommends systemd systemd-sysv dbus \

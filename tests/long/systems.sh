@@ -16,7 +16,7 @@ if [ "${1:-}" = --inside ]; then # in a mount namespace: SUITE
   mount -t sysfs -o ro sysfs "$chroot/sys"
   mount -t tmpfs -o mode=755 tmpfs "$chroot/dev"
   mkdir "$chroot/dev/pts" "$chroot/dev/shm" "$chroot/old"
-  for node in null:1:3 zero:1:5 random:1:8 urandom:1:9 tty:5:0 fuse:10:229; do
+  for node in null:1:3 zero:1:5 full:1:7 random:1:8 urandom:1:9 tty:5:0 fuse:10:229; do
     IFS=: read -r name major minor <<<"$node"
     mknod -m 666 "$chroot/dev/$name" c "$major" "$minor"
   done
